@@ -1,5 +1,5 @@
 import { buildAverageId } from '../../platform/db/spread.ts'
-import type { Db } from '../../platform/db/sql.ts'
+import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { IdentityMethod } from '../vocabulary/finding.ts'
 import { OTHER_LOCATIONS } from '../vocabulary/message-marks.ts'
 import type { After } from './incoming.store.ts'
@@ -21,6 +21,14 @@ export type ReportedCandidate = TrackedFinding & {
 /** More stored findings of a report's streams are not compared. The newest ones come first. */
 const STORED_MAX = 200_000
 
+/** SQL: whether a stored finding without a pair may have one by the rules. */
+function isStoredCandidate(tx: Tx, streamIds: readonly number[]): ReturnType<Tx> {
+  return tx`
+    paired.stream_id = any(${[...streamIds]})
+    and paired.position is null
+    and (paired.was_open or not paired.was_missing)`
+}
+
 /**
  * Reads the stored findings of these streams that have no pair. Dismissed findings that were
  * missing from the previous report are left out: only an exact match brings them back.
@@ -30,21 +38,52 @@ export async function listStoredCandidates({ tx, scope }: ExactPairs, streamIds:
     select paired.stream_id, paired.finding_id, ${trackedColumns(tx, tx`finding`)}
     from paired
     join findings finding on finding.org_id = ${buildAverageId(tx, scope.org_id)} and finding.id = paired.finding_id
-    where paired.stream_id = any(${streamIds})
-      and paired.position is null
-      and (paired.was_open or not paired.was_missing)
+    where ${isStoredCandidate(tx, streamIds)}
     order by paired.was_missing, paired.finding_id desc
     limit ${STORED_MAX}`
 }
 
-/** Reads the findings of the report in these streams that have no pair. */
-export async function listReportedCandidates({ tx }: ExactPairs, streamIds: number[]): Promise<ReportedCandidate[]> {
+/** What the rules compare: of two findings that have none of it in common, none is the other. */
+const COMPARED = ['rule', 'fingerprint', 'relocation', 'context']
+
+/**
+ * Reads the findings of the report in these streams that have no pair, and a rule or a content of a
+ * stored one without a pair, with all of their files and of the files of those.
+ */
+export async function listReportedCandidates(
+  { tx, scope }: ExactPairs,
+  streamIds: number[],
+): Promise<ReportedCandidate[]> {
+  const compared = (of: ReturnType<Tx>): ReturnType<Tx> => tx`
+    ${of}.path, coalesce(${of}.rule_id, '?' || ${of}.title) as rule, ${of}.fingerprint, ${of}.relocation, ${of}.context`
+  const isShared = (column: string): ReturnType<Tx> => tx`${tx(column)} in (select ${tx(column)} from stored)`
+  const sharesContent = COMPARED.map(isShared).reduce((one, other): ReturnType<Tx> => tx`${one} or ${other}`)
   return tx<ReportedCandidate[]>`
-    select paired.stream_id, position, incoming.earlier_rules, ${trackedColumns(tx, tx`incoming`)}
-    from paired
+    with stored as materialized (
+      select ${compared(tx`finding`)}
+      from paired
+      join findings finding on finding.org_id = ${buildAverageId(tx, scope.org_id)} and finding.id = paired.finding_id
+      where ${isStoredCandidate(tx, streamIds)}
+    ),
+    fresh as materialized (
+      select paired.stream_id, position, incoming.earlier_rules, ${compared(tx`incoming`)}
+      from paired
+      join incoming using (position)
+      where paired.stream_id = any(${streamIds})
+        and paired.finding_id is null
+    ),
+    shared as materialized (
+      select position, stream_id, path
+      from fresh
+      where ${sharesContent}
+        or earlier_rules && (select array_agg(distinct rule) from stored)
+    )
+    select fresh.stream_id, position, incoming.earlier_rules, ${trackedColumns(tx, tx`incoming`)}
+    from fresh
     join incoming using (position)
-    where paired.stream_id = any(${streamIds})
-      and paired.finding_id is null
+    where position in (select position from shared)
+      or fresh.path in (select path from shared)
+      or fresh.path in (select path from stored)
     order by position`
 }
 

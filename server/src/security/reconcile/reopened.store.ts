@@ -1,4 +1,4 @@
-import { buildAverageId } from '../../platform/db/spread.ts'
+import { buildAverageId, buildAverageIds } from '../../platform/db/spread.ts'
 import type { MatchedPairs } from './candidates.store.ts'
 import type { After } from './incoming.store.ts'
 import { countPairs, hasPairs, type Paired, type Pairs } from './paired.store.ts'
@@ -26,6 +26,7 @@ export async function listReturning(matched: MatchedPairs): Promise<(ReturnedFin
   const { tx, scope, earlier } = matched
   const streamIds = earlier.map(({ id }) => id)
   const secret = tx`case when kind = 'secret' then context end`
+  const isClosed = tx`(reported_state = 'fixed' or (reported_state = 'dismissed' and last_seen_at is not null))`
   return tx<(ReturnedFinding | ClosedFinding)[]>`
     with fresh as materialized (
       select position, paired.stream_id, fingerprint, path, start_line, ${secret} as secret
@@ -33,6 +34,13 @@ export async function listReturning(matched: MatchedPairs): Promise<(ReturnedFin
       join incoming using (position)
       where paired.finding_id is null
         and paired.stream_id = any(${streamIds})
+        -- Once for all rows: most streams have closed findings, but a new one has none to look up.
+        and exists (
+          select from findings
+          where org_id = ${buildAverageId(tx, scope.org_id)}
+            and stream_id = any(${buildAverageIds(tx, streamIds)})
+            and ${isClosed}
+        )
     ),
     closed as materialized (
       select closed.*
@@ -43,7 +51,7 @@ export async function listReturning(matched: MatchedPairs): Promise<(ReturnedFin
         where org_id = ${buildAverageId(tx, scope.org_id)}
           and stream_id = returned.stream_id
           and fingerprint = returned.fingerprint
-          and (reported_state = 'fixed' or (reported_state = 'dismissed' and last_seen_at is not null))
+          and ${isClosed}
         offset 0
       ) closed
       where closed.id not in (select finding_id from paired where position is not null and finding_id is not null)

@@ -41,6 +41,7 @@ export function readRule(rule: JsonObject, component: SarifComponent): SarifRule
   const full = toText(getMember(rule, 'fullDescription', 'text'))
   const properties = toObject(rule.properties)
   const id = truncateText(toText(rule.id), RULE_ID_MAX)
+  const tags = collectTexts(properties?.tags)
   return {
     id,
     deprecatedIds: collectTexts(rule.deprecatedIds).slice(0, DEPRECATED_IDS_MAX),
@@ -52,7 +53,8 @@ export function readRule(rule: JsonObject, component: SarifComponent): SarifRule
     securitySeverity: parseScore(properties?.['security-severity']),
     severity: readSeverityWord(properties),
     ...readCvss(rule),
-    tags: collectTexts(properties?.tags),
+    tags,
+    tagIds: collectVulnerabilityIds(tags),
     vulnIds: collectVulnerabilityIds([
       ...toTexts(rule.id),
       ...collectTexts(rule.deprecatedIds),

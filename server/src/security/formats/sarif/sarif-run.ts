@@ -79,6 +79,8 @@ export type SarifRule = {
   cvssScore: number | null
   cvssVector: string | null
   tags: string[]
+  /** The vulnerability ids in its tags. */
+  tagIds: string[]
   /** The ids that its members state, and those that its texts only mention. */
   vulnIds: string[]
   mentionedIds: string[]

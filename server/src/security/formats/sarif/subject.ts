@@ -150,9 +150,11 @@ export function listVulnerabilities(result: JsonObject, rule: SarifRule | undefi
   const values = [result.properties, result.fingerprints, result.partialFingerprints].flatMap(collectValues)
   return [
     ...new Set([
-      ...collectVulnerabilityIds([ruleId ?? '']),
+      // Those of a rule are read once.
+      ...(ruleId === null || ruleId === rule?.id ? [] : collectVulnerabilityIds([ruleId])),
       ...(rule?.vulnIds ?? []),
-      ...collectVulnerabilityIds([...stated, ...(rule?.tags ?? [])]),
+      ...collectVulnerabilityIds(stated),
+      ...(rule?.tagIds ?? []),
       ...collectStatedIds(values),
     ]),
   ]

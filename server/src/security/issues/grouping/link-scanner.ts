@@ -8,13 +8,14 @@ import { collectOverlappingRuns, getSpan } from './spans.ts'
 /**
  * Joins findings of one scanner that report one thing more than once: for several branches or
  * categories, or by rules that are equivalent. Findings that one report tells apart never belong to
- * one issue by their rule (decisions §8). Sorted, so that the order of arrival does not count.
+ * one issue by their rule (decisions §8). What is compared is sorted, so that the order of arrival
+ * does not count.
  */
 export function linkByScanner(links: Links, resources: readonly (Resource | null)[]): void {
   const byScanner = groupBy(links.members.keys(), (index) => links.getRule(index).scanner)
   for (const ofScanner of byScanner.values()) {
     if (ofScanner.length < 2) continue
-    for (const ofFile of groupBy(sorted(links, ofScanner), (index) => links.getFacts(index).path).values()) {
+    for (const ofFile of groupBy(ofScanner, (index) => links.getFacts(index).path).values()) {
       linkEqualRules(links, ofFile, resources)
       linkEquivalentRules(links, ofFile)
     }
@@ -74,8 +75,13 @@ function numbered(texts: readonly string[]): Map<string, number> {
 }
 
 function linkEqualRules(links: Links, indexes: number[], resources: readonly (Resource | null)[]): void {
-  for (const same of groupBy(indexes, (index) => links.getRule(index).rule).values()) {
-    if (same.length < 2) continue
+  const byRule = [...groupBy(indexes, (index) => links.getRule(index).rule)].filter(([, same]) => same.length > 1)
+  for (const [, unsorted] of byRule.sort(([one], [other]) => compareTexts(one, other))) {
+    const contexts = new Set(unsorted.map((index) => links.getFacts(index).context))
+    const areOther = contexts.size === unsorted.length && !contexts.has(null)
+    // Most findings of a rule are of other texts, which none of these rules joins.
+    if (areOther && unsorted.every((index) => !links.getFacts(index).is_alert && resources[index] == null)) continue
+    const same = sorted(links, unsorted)
     linkByCode(links, same)
     linkAlertsByLines(links, same)
     linkByLines(links, same)
@@ -142,7 +148,11 @@ function linkEquivalentRules(links: Links, indexes: number[]): void {
   for (const [group, findings] of groupBy(grouped, (finding) => finding.group)) {
     const rules = new Set(findings.map(({ index }) => links.getRule(index).rule))
     if (rules.size < 2) continue
-    const spans = findings.flatMap(({ index }) => getSpan(links.getFacts(index), index) ?? [])
+    const inOrder = sorted(
+      links,
+      findings.map(({ index }) => index),
+    )
+    const spans = inOrder.flatMap((index) => getSpan(links.getFacts(index), index) ?? [])
     for (const run of collectOverlappingRuns(spans)) {
       if (new Set(run.map((index) => links.getRule(index).rule)).size < 2) continue
       joinByResource(links, run, {

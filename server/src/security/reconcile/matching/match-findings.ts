@@ -152,16 +152,15 @@ function matchOtherLocations(matching: Matching): void {
   const departed = [...matching.stored.keys()].flatMap((index) => {
     const finding = matching.stored[index] as TrackedFinding
     if (finding.places === null || !matching.isFree('stored', index)) return []
-    return listPlaces(finding.places).map((path) => ({
-      index,
-      key: `${path}\n${getRule(finding)}\n${getWords(finding)}`,
-    }))
+    const what = `${getRule(finding)}\n${getWords(finding)}`
+    return listPlaces(finding.places).map((path) => ({ index, key: `${path}\n${what}` }))
   })
   if (departed.length === 0) return
+  const rules = new Set(departed.map(({ index }) => getRule(matching.stored[index] as TrackedFinding)))
   const byPlace = Map.groupBy(departed, ({ key }) => key)
   const pairs = [...matching.reported.keys()].flatMap((index) => {
     const finding = matching.reported[index] as TrackedFinding
-    if (finding.path === null || !matching.isFree('reported', index)) return []
+    if (finding.path === null || !matching.isFree('reported', index) || !rules.has(getRule(finding))) return []
     const paths = new Set([finding.path, ...listPlaces(finding.places ?? '')])
     const left = byPlace.get(`${finding.path}\n${getRule(finding)}\n${getWords(finding)}`) ?? []
     return left.slice(0, PLACED_MAX).flatMap(({ index: from }) => {

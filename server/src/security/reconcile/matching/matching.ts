@@ -176,7 +176,8 @@ export function computeTextLikeness(stored: TrackedFinding, reported: TrackedFin
 /** As many findings of a rule get a new wording when the scanner is upgraded. */
 const UPGRADED_MIN = 3
 
-type Counts = Map<string, Map<string, number>>
+/** Numbers of findings by their sentences. */
+type Counts = Map<string, number>
 
 /**
  * The sentences of findings: their messages without names and numbers. Another sentence is another
@@ -184,13 +185,13 @@ type Counts = Map<string, Map<string, number>>
  * any more, and three get one that none had. The names and numbers stay then.
  */
 class NewWordings {
-  readonly #before: Counts
-  readonly #after: Counts
+  readonly #findings: Record<Side, readonly TrackedFinding[]>
+  readonly #rules: Record<Side, Map<string, TrackedFinding[]> | null> = { stored: null, reported: null }
+  readonly #counts: Record<Side, Map<string, Counts>> = { stored: new Map(), reported: new Map() }
   readonly #marks = new Map<string, MessageMarks>()
 
   constructor(stored: readonly TrackedFinding[], reported: readonly TrackedFinding[]) {
-    this.#before = this.#count(stored)
-    this.#after = this.#count(reported)
+    this.#findings = { stored, reported }
   }
 
   areTwo(stored: TrackedFinding, reported: TrackedFinding): boolean {
@@ -200,18 +201,22 @@ class NewWordings {
   }
 
   #isReworded(rule: string, sentence: string, other: string): boolean {
-    const [before, after] = [this.#before.get(rule), this.#after.get(rule)]
-    const isGone = (before?.get(sentence) ?? 0) >= UPGRADED_MIN && !after?.has(sentence)
-    return isGone && (after?.get(other) ?? 0) >= UPGRADED_MIN && !before?.has(other)
+    const [before, after] = [this.#count('stored', rule), this.#count('reported', rule)]
+    const isGone = (before.get(sentence) ?? 0) >= UPGRADED_MIN && !after.has(sentence)
+    return isGone && (after.get(other) ?? 0) >= UPGRADED_MIN && !before.has(other)
   }
 
-  #count(findings: readonly TrackedFinding[]): Counts {
+  /** Only the rules of findings that are compared are counted. */
+  #count(side: Side, rule: string): Counts {
+    const known = this.#counts[side].get(rule)
+    if (known !== undefined) return known
+    this.#rules[side] ??= Map.groupBy(this.#findings[side], getRule)
     const counts: Counts = new Map()
-    for (const finding of findings) {
-      const ofRule = counts.get(getRule(finding)) ?? new Map<string, number>()
+    for (const finding of this.#rules[side]?.get(rule) ?? []) {
       const { sentence } = this.#getMarks(finding)
-      counts.set(getRule(finding), ofRule.set(sentence, (ofRule.get(sentence) ?? 0) + 1))
+      counts.set(sentence, (counts.get(sentence) ?? 0) + 1)
     }
+    this.#counts[side].set(rule, counts)
     return counts
   }
 

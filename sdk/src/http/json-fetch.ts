@@ -1,3 +1,4 @@
+import { networkFetch } from '#fetch'
 import { withDeadline } from './deadline.ts'
 import { type Answer, errorOf, notJson } from './error-body.ts'
 import { unreachable } from './errors.ts'
@@ -48,8 +49,8 @@ async function headersOf({ token, userAgent }: HttpSettings, given: Headers): Pr
   return headers
 }
 
-async function send({ fetch = globalThis.fetch }: HttpSettings, url: string, init: RequestInit): Promise<Response> {
-  const { response, text } = await fetchText(fetch, url, init)
+async function send(settings: HttpSettings, url: string, init: RequestInit): Promise<Response> {
+  const { response, text } = await fetchText(settings.fetch ?? networkFetch, url, init)
   const answer = toAnswer(url, response, text)
   if (!response.ok) throw errorOf(answer)
   if (!isJson(text)) throw notJson(answer)
@@ -57,7 +58,7 @@ async function send({ fetch = globalThis.fetch }: HttpSettings, url: string, ini
   return new Response(text, { status, statusText, headers })
 }
 
-async function fetchText(fetch: typeof globalThis.fetch, url: string, init: RequestInit) {
+async function fetchText(fetch: typeof networkFetch, url: string, init: RequestInit) {
   try {
     const response = await fetch(url, init)
     return { response, text: await response.text() }

@@ -268,7 +268,7 @@ test('behind a proxy of the environment the proxy connects, and the addresses of
   })
   await once(proxy.listen(0, '127.0.0.1'), 'listening')
   const { port: at } = proxy.address() as { port: number }
-  const env = { NODE_USE_ENV_PROXY: '1', HTTPS_PROXY: `http://127.0.0.1:${at}` }
+  const env = { HTTPS_PROXY: `http://127.0.0.1:${at}` }
   await promisify(execFile)(process.execPath, ['--input-type=module', '-e', BEHIND_PROXY], { env })
   assert.deepEqual(asked, ['public.example:443'])
   proxy.close()

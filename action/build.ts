@@ -25,6 +25,8 @@ export async function bundleAction(): Promise<string> {
     minify: true,
     keepNames: true,
     charset: 'utf8',
+    // Only a proxy that is asked for Kerberos would need it.
+    external: ['kerberos'],
     legalComments: 'none',
     metafile: true,
     write: false,

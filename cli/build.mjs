@@ -31,6 +31,8 @@ const { metafile } = await build({
   minifySyntax: true,
   minifyWhitespace: true,
   legalComments: 'eof',
+  // Only a proxy that is asked for Kerberos would need it.
+  external: ['kerberos'],
   logLevel: 'warning',
   metafile: true,
 })

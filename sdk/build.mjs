@@ -16,19 +16,28 @@ writeFileSync(`${DIST}/package.json`, `${JSON.stringify(publishedPackage(), null
 cpSync(`${SDK}README.md`, `${DIST}/README.md`)
 cpSync(`${SDK}../LICENSE`, `${DIST}/LICENSE`)
 
-/** Both entries share their classes, so that `instanceof` works across them. */
+/**
+ * Once for Node.js, whose requests know proxies, and once for every other platform. Both entries share
+ * their classes, so that `instanceof` works across them.
+ */
 async function bundle() {
-  await build({
-    entryPoints: [`${SDK}src/index.ts`, `${SDK}src/node.ts`],
-    outdir: DIST,
-    bundle: true,
-    splitting: true,
-    chunkNames: 'shared-[hash]',
-    format: 'esm',
-    platform: 'neutral',
-    target: 'es2022',
-    external: ['openapi-fetch', 'node:*'],
-  })
+  for (const [directory, conditions] of [
+    [DIST, []],
+    [`${DIST}/for-node`, ['node']],
+  ]) {
+    await build({
+      entryPoints: [`${SDK}src/index.ts`, `${SDK}src/node.ts`],
+      outdir: directory,
+      bundle: true,
+      splitting: true,
+      chunkNames: 'shared-[hash]',
+      format: 'esm',
+      platform: 'neutral',
+      conditions,
+      target: 'es2022',
+      external: [...Object.keys(own.dependencies), 'node:*'],
+    })
+  }
 }
 
 /** Consumers without `allowImportingTsExtensions` resolve `.js` to the declarations. */
@@ -42,7 +51,10 @@ function writeTypes() {
 
 function publishedPackage() {
   const { name, version, description, license, type, engines, dependencies } = own
-  const entry = (file) => ({ types: `./types/${file}.d.ts`, default: `./${file}.js` })
+  const entry = (file) => {
+    const others = { deno: `./${file}.js`, bun: `./${file}.js` }
+    return { types: `./types/${file}.d.ts`, ...others, node: `./for-node/${file}.js`, default: `./${file}.js` }
+  }
   const exports = { '.': entry('index'), './node': entry('node'), './package.json': './package.json' }
   return { name, version, description, license, type, sideEffects: false, engines, exports, dependencies }
 }

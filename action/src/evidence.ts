@@ -15,7 +15,7 @@ const FILES_MAX = 50
 
 /** Reads the files that the inputs name. Throws an `InputError` if one is missing or cannot be read. */
 export async function collectEvidence(inputs: Inputs): Promise<Evidence> {
-  const collection = new Collection(inputs.place, inputs.attestations)
+  const collection = new Collection(inputs)
   for (const input of ['junit', 'coverage', 'sbom', 'scan', 'artifacts'] as const) {
     await collection.read(input, inputs.files[input])
   }
@@ -24,10 +24,11 @@ export async function collectEvidence(inputs: Inputs): Promise<Evidence> {
 }
 
 const NONE = { junit: [], coverage: [], sbom: [], scan: [], artifacts: [] }
-const NOTHING = { ...NONE, retries: 'stated', threshold: null, failOn: null } as const
+const NOTHING = { ...NONE, threshold: null, failOn: null }
 
 class Collection {
   readonly #place: Place
+  readonly #retries: Inputs['retries']
   readonly #directory: WorkingDirectory
   readonly #attestations: Attestation[]
   readonly #lines: string[] = []
@@ -35,15 +36,16 @@ class Collection {
   /** The files by their path in the report. */
   readonly #files = new Map<string, FoundFile>()
 
-  constructor(place: Place, attestations: Attestation[]) {
+  constructor({ place, attestations, retries }: Inputs) {
     this.#place = place
+    this.#retries = retries
     this.#directory = new WorkingDirectory(place)
     this.#attestations = [...attestations]
   }
 
   async read(input: FileInput, lines: string[]): Promise<void> {
     const files = await this.#find(input, lines)
-    const named = { ...NOTHING, [input]: files.map(({ path }) => path) }
+    const named = { ...NOTHING, retries: this.#retries, [input]: files.map(({ path }) => path) }
     const read = await this.#naming(input, () => readFiles(named, { ...this.#place, allowMissing: false }))
     this.#attestations.push(...read.attestations)
     this.#lines.push(...read.lines)

@@ -4,7 +4,7 @@ import type { Attestation } from './inputs.ts'
 
 /** A report as the ingest protocol takes it (docs/ingest.md), without its files. */
 export type Report = {
-  job: { name: string; matrix: unknown; runner: string | null }
+  job: { name: string; matrix: unknown; instance?: string; runner: string | null }
   name: string
   summary: string | null
   attestations: Attestation[]

@@ -21,7 +21,9 @@ export type FileInput = (typeof FILE_INPUTS)[number]
 export type Inputs = {
   url: string
   audience: string
-  job: { name: string; matrix: unknown }
+  /** `instance` is the id of this execution of the job, if GitHub tells it. */
+  job: { name: string; matrix: unknown; instance?: string }
+  retries: 'stated' | 'merge' | 'count'
   name: string
   summary: string | null
   attestations: Attestation[]
@@ -36,7 +38,12 @@ export async function readInputs(): Promise<Inputs> {
   return {
     url,
     audience: getInput('audience') || process.env.SHIPLOCK_AUDIENCE?.trim() || readDefaultAudience(url),
-    job: { name: getInput('job-name') || process.env.GITHUB_JOB || 'default', matrix: readMatrix() },
+    job: {
+      name: getInput('job-name') || process.env.GITHUB_JOB || 'default',
+      matrix: readMatrix(),
+      ...readInstance(),
+    },
+    retries: readRetries(),
     name: getInput('name') || 'default',
     summary: await readSummary(place),
     attestations: await readAttestations(place),
@@ -48,6 +55,23 @@ export async function readInputs(): Promise<Inputs> {
 /** Whether the step fails if the report cannot be sent. */
 export function readFailOnError(): boolean {
   return readFlag('fail-on-error', true)
+}
+
+const INSTANCE_CHARS_MAX = 200
+
+/** Empty where GitHub Enterprise Server does not have the check run yet. */
+function readInstance(): { instance?: string } {
+  const instance = getInput('job-instance')
+  if (instance.length > INSTANCE_CHARS_MAX)
+    throw new InputError('job-instance', `it has more than ${INSTANCE_CHARS_MAX} characters.`)
+  return instance === '' ? {} : { instance }
+}
+
+function readRetries(): Inputs['retries'] {
+  const [isMerged, isCounted] = [readFlag('retries', false), readFlag('count-retries', false)]
+  if (isMerged && isCounted) throw new InputError('retries', 'it cannot be combined with the input "count-retries".')
+  if (isMerged) return 'merge'
+  return isCounted ? 'count' : 'stated'
 }
 
 function readFlag(input: string, byDefault: boolean): boolean {

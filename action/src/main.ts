@@ -1,4 +1,5 @@
 import { info, setFailed, setOutput, summary, warning } from '@actions/core'
+import { trustAuthorities } from '@shiplock/network/certificates'
 import { type Retry, ShiplockError } from '@shiplock/sdk'
 import { collectEvidence, type Evidence } from './evidence.ts'
 import { type FileResult, Ingest, requireIdTokens, type StoredReport } from './ingest.ts'
@@ -19,6 +20,7 @@ async function main(): Promise<void> {
 /** Sends the report of the job. Returns what is wrong with the files that were sent. */
 async function report(inputs: Inputs): Promise<string[]> {
   requireIdTokens()
+  trustAuthorities(process.env)
   const evidence = await collectEvidence(inputs)
   for (const line of evidence.lines) info(line)
   for (const text of evidence.warnings) warning(text)

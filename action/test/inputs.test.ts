@@ -48,6 +48,8 @@ const WRONG: [input: string, value: string, message: RegExp][] = [
   ['summary-file', 'none.md', /"none\.md" cannot be read/],
   ['matrix', '{os: linux}', /not valid JSON/],
   ['fail-on-error', 'never', /neither true nor false/],
+  ['retries', 'never', /neither true nor false/],
+  ['job-instance', 'x'.repeat(201), /more than 200 characters/],
 ]
 
 for (const [input, value, message] of WRONG) {
@@ -59,6 +61,11 @@ for (const [input, value, message] of WRONG) {
     assert.match(decodeURIComponent(error), message)
   })
 }
+
+test('retries and count-retries together are an error', async () => {
+  const { stdout } = await runWith({ retries: 'true', 'count-retries': 'true' })
+  assert.match(stdout, /^::error::Input "retries": it cannot be combined with the input "count-retries"/m)
+})
 
 test('summary and summary-file together are an error', async () => {
   const { stdout } = await runWith({ summary: 'a', 'summary-file': 'package.json' })

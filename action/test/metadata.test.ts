@@ -13,20 +13,33 @@ const INPUTS = [
     'artifacts',
     'attestations',
     'audience',
+    'count-retries',
     'coverage',
     'fail-on-error',
     'follow-links',
+    'job-instance',
     'job-name',
     'junit',
     'matrix',
     'name',
   ],
-  ...['organization', 'ownership', 'prodgator-url', 'sbom', 'scan', 'summary', 'summary-file', 'url'],
+  ...['organization', 'ownership', 'prodgator-url', 'retries', 'sbom', 'scan', 'summary', 'summary-file', 'url'],
 ]
 
 test('action.yml has exactly the inputs and outputs that workflows use', () => {
   assert.deepEqual(Object.keys(metadata.inputs).sort(), INPUTS)
   assert.deepEqual(Object.keys(metadata.outputs), ['report-id', 'report-url'])
+})
+
+function expression(text: string): string {
+  return `$\{{ ${text} }}`
+}
+
+test('the job, its matrix and its execution are those of the running job by default', () => {
+  const { inputs } = metadata
+  assert.equal(inputs['job-name'].default, expression('github.job'))
+  assert.equal(inputs.matrix.default, expression('toJSON(matrix)'))
+  assert.equal(inputs['job-instance'].default, expression('job.check_run_id'))
 })
 
 test('action.yml runs an existing file on Node 24, and describes every input', () => {

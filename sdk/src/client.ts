@@ -27,6 +27,8 @@ export type ClientOptions = {
   userAgent?: string | undefined
   /** Called before the pause that precedes another attempt. */
   onRetry?: HttpSettings['onRetry']
+  /** Called once if the server does not know a later field, before the request is repeated without it. */
+  onOlderServer?: HttpSettings['onOlderServer']
   /** Ends every request of this client. */
   signal?: AbortSignal | undefined
   /** Changes how often and how long requests are tried. */
@@ -54,10 +56,10 @@ export type ShiplockClient = {
 
 /** A client of one Shiplock server. */
 export function createClient(options: ClientOptions): ShiplockClient {
-  const { token, fetch, onRetry, signal, userAgent = `shiplock-sdk/${VERSION}` } = options
+  const { token, fetch, onRetry, onOlderServer, signal, userAgent = `shiplock-sdk/${VERSION}` } = options
   const url = baseUrlOf(options.url)
   const policy = { ...RETRY_POLICY, ...options.retry }
-  const settings = { token, fetch, onRetry, signal, policy, userAgent: isBrowser() ? null : userAgent }
+  const settings = { token, fetch, onRetry, onOlderServer, signal, policy, userAgent: isBrowser() ? null : userAgent }
   const api = createApi(url, settings)
   const connection = { api, settings }
   return {

@@ -17,7 +17,10 @@ const ALL_TEXT = 'the packages of developers, 780 MB, a minute or two'
 const HINT = 'Check the network, the npm registry and the free disk space, then run the same command again.'
 
 /** What runs from a clone without the packages of developers: the server and the command line. */
-const TO_RUN = [...['server', 'cli', 'sdk'], ...['packages/command-line', 'packages/report-readers', 'packages/verify']]
+const TO_RUN = [
+  ...['server', 'cli', 'sdk'],
+  ...['packages/command-line', 'packages/network', 'packages/report-readers', 'packages/verify'],
+]
 /** In node_modules: what a part of the packages was installed from. */
 const NOTE = join(ROOT, 'node_modules/.installed-from')
 

@@ -47,7 +47,7 @@ for (const folder of PACKAGES) {
 test('other workspaces import the packages by name', () => {
   const files = globSync('{server,sdk,cli,action,console}/src/**/*.{ts,tsx}', { cwd: ROOT })
   const imports = files.flatMap((path) => importsOf(readFileSync(ROOT + path, 'utf8')).map((found) => found.specifier))
-  for (const name of ['command-line', 'report-readers', 'verify'])
+  for (const name of ['command-line', 'network', 'report-readers', 'verify'])
     assert.ok(imports.some((specifier) => specifier.startsWith(`@shiplock/${name}/`)))
   assert.deepEqual(
     imports.filter((specifier) => specifier.startsWith('.') && specifier.includes('/packages/')),
@@ -101,7 +101,7 @@ test('verification uses Node.js in one file only, which browsers replace', () =>
 
 const SDK = new URL('../../sdk/src/', import.meta.url).pathname
 
-test('the SDK needs openapi-fetch alone, Node.js only in its own entry, and has no circles', () => {
+test('the SDK needs openapi-fetch, its aliases for the network alone, Node.js only in its own entry, and has no circles', () => {
   const files = globSync('**/*.ts', { cwd: SDK }).map((path) => sourceOf(path, readFileSync(SDK + path, 'utf8')))
   assert.ok(files.length > 15)
   const foreign = files.flatMap(({ path, text }) =>
@@ -113,7 +113,11 @@ test('the SDK needs openapi-fetch alone, Node.js only in its own entry, and has 
 
 function isOfSdk(path: string, specifier: string): boolean {
   if (specifier.startsWith('node:')) return path === 'node.ts' || path.startsWith('node/')
-  return specifier === 'openapi-fetch' || (specifier.startsWith('.') && !specifier.includes('server/'))
+  return (
+    Object.hasOwn(readManifest('sdk').imports, specifier) ||
+    specifier === 'openapi-fetch' ||
+    (specifier.startsWith('.') && !specifier.includes('server/'))
+  )
 }
 
 const CONSOLE = new URL('../../console/src/', import.meta.url).pathname

@@ -50,6 +50,8 @@ type Contexts = GitHubRun & {
   github: { job: string }
   matrix: null
   needs: object
+  /** The running job. GitHub Enterprise Server may have no check run. */
+  job?: { check_run_id?: number }
   succeeded?: boolean
 }
 
@@ -121,7 +123,7 @@ function expand(text: string, contexts: Contexts): string {
 }
 
 /** An expression of GitHub. The operators and literals that we use mean the same in JavaScript. */
-function evaluate(expression: string, { succeeded, env, vars, github, matrix, needs }: Contexts): unknown {
+function evaluate(expression: string, { succeeded, env, vars, github, matrix, needs, job }: Contexts): unknown {
   const script = expression.replaceAll(/\bneeds\.\*\.(\w+)/g, "pluck(needs, '$1')")
   return runInNewContext(script, {
     env,
@@ -129,6 +131,7 @@ function evaluate(expression: string, { succeeded, env, vars, github, matrix, ne
     github,
     matrix,
     needs,
+    job: job ?? {},
     pluck: (all: Record<string, Record<string, unknown>>, name: string) => Object.values(all).map((one) => one[name]),
     contains: (list: unknown[], item: unknown) => list.includes(item),
     toJSON: (value: unknown) => JSON.stringify(value, null, 2),

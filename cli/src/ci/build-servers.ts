@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { type CiEvent, type CiFields, type Detected, eventNamed, refOf } from './ci-job.ts'
+import { formatServer, hashEnvironment, joinParts, shortHash } from './job-identity.ts'
 
 /**
  * https://www.jenkins.io/doc/book/pipeline/jenkinsfile/#using-environment-variables. A build number
@@ -12,15 +13,23 @@ export function readJenkins(env: NodeJS.ProcessEnv, { commit, branch, prBranch, 
     ci_system: 'jenkins',
     ci_system_name: 'Jenkins',
     external_run_id: env.BUILD_NUMBER && `${name ?? ''}/${env.BUILD_NUMBER}`,
+    ci_instance: formatServer(env.JENKINS_URL, 'with path'),
     repository: env.GIT_URL || env.GIT_URL_1,
     commit_sha: commit,
     ref: ref?.replace(/^origin\//, ''),
     pipeline_name: name,
-    job: env.STAGE_NAME,
+    job: env.STAGE_NAME || axesOf(name),
+    job_instance: hashEnvironment(env),
     actor: env.BUILD_USER_ID || env.CHANGE_AUTHOR,
     event: isPr ? 'pull_request' : env.TAG_NAME ? 'tag' : 'other',
     url: env.BUILD_URL,
   }
+}
+
+/** The cells of a classic matrix project are jobs of their own, such as `shop/OS=linux`. */
+function axesOf(name: string | undefined): string | undefined {
+  const last = name?.split('/').at(-1)
+  return last?.includes('=') ? last : undefined
 }
 
 /**
@@ -33,11 +42,14 @@ export function readCircleCi(env: NodeJS.ProcessEnv, { isPr }: Detected): CiFiel
     ci_system: 'circleci',
     ci_system_name: 'CircleCI',
     external_run_id: env.CIRCLE_WORKFLOW_ID || env.CIRCLE_BUILD_NUM,
+    ci_instance: env.CIRCLE_ORGANIZATION_ID,
     repository: env.CIRCLE_REPOSITORY_URL,
     commit_sha: env.CIRCLE_SHA1,
     ref: refOf(tag, branch),
     pipeline_name: env.CIRCLE_PROJECT_REPONAME,
     job: env.CIRCLE_JOB,
+    job_key: joinParts(env.CIRCLE_JOB, env.CIRCLE_NODE_INDEX),
+    job_instance: env.CIRCLE_WORKFLOW_JOB_ID,
     actor: env.CIRCLE_USERNAME,
     event: isPr ? 'pull_request' : tag ? 'tag' : branch ? 'push' : 'other',
     url: env.CIRCLE_BUILD_URL,
@@ -55,15 +67,24 @@ export function readBuildkite(env: NodeJS.ProcessEnv, { isPr }: Detected): CiFie
     ci_system: 'buildkite',
     ci_system_name: 'Buildkite',
     external_run_id: env.BUILDKITE_BUILD_ID,
+    ci_instance: env.BUILDKITE_ORGANIZATION_SLUG,
     repository: env.BUILDKITE_REPO,
     commit_sha: env.BUILDKITE_COMMIT,
     ref: refOf(tag, env.BUILDKITE_BRANCH),
     pipeline_name: env.BUILDKITE_PIPELINE_NAME || env.BUILDKITE_PIPELINE_SLUG,
     job: env.BUILDKITE_LABEL || env.BUILDKITE_STEP_KEY,
+    job_key: env.BUILDKITE_STEP_ID && joinParts(env.BUILDKITE_STEP_ID, env.BUILDKITE_PARALLEL_JOB, legOf(env)),
+    job_instance: env.BUILDKITE_JOB_ID,
+    job_retries: env.BUILDKITE_RETRY_COUNT,
     actor: env.BUILDKITE_BUILD_CREATOR || env.BUILDKITE_BUILD_AUTHOR,
     event: isPr ? 'pull_request' : isPush && tag ? 'tag' : eventNamed(env.BUILDKITE_SOURCE, BUILDKITE_EVENTS),
     url: env.BUILDKITE_BUILD_URL,
   }
+}
+
+/** The jobs of a matrix have one step, and differ in label and command. */
+function legOf({ BUILDKITE_LABEL: label, BUILDKITE_COMMAND: command }: NodeJS.ProcessEnv): string | undefined {
+  return label || command ? shortHash(JSON.stringify([label, command]), 12) : undefined
 }
 
 const BUILDKITE_EVENTS: Record<string, CiEvent> = { webhook: 'push', schedule: 'schedule', ui: 'manual' }
@@ -76,10 +97,13 @@ export function readTeamCity(env: NodeJS.ProcessEnv, { branch }: Detected): CiFi
   const build = readProperties(env.TEAMCITY_BUILD_PROPERTIES_FILE)
   const all = { ...readProperties(build['teamcity.configuration.properties.file']), ...build }
   const name = [env.TEAMCITY_PROJECT_NAME, env.TEAMCITY_BUILDCONF_NAME].filter(Boolean).join(' / ')
+  const build_id = all['teamcity.build.id'] || (env.BUILD_NUMBER && `${name}/${env.BUILD_NUMBER}`)
   return {
     ci_system: 'teamcity',
     ci_system_name: 'TeamCity',
-    external_run_id: all['teamcity.build.id'] || (env.BUILD_NUMBER && `${name}/${env.BUILD_NUMBER}`),
+    external_run_id: build_id,
+    ci_instance: formatServer(all['teamcity.serverUrl'], 'with path') || formatServer(env.BUILD_URL, 'host only'),
+    job_instance: build_id,
     repository: all['vcsroot.url'],
     commit_sha: env.BUILD_VCS_NUMBER,
     ref: all['teamcity.build.vcs.branch'] || branch,
@@ -121,11 +145,16 @@ export function readDrone(env: NodeJS.ProcessEnv): CiFields {
     ci_system: 'drone',
     ci_system_name: 'Drone',
     external_run_id: env.DRONE_BUILD_NUMBER && `${repository}/${env.DRONE_BUILD_NUMBER}`,
+    ci_instance: joinParts(
+      env.DRONE_SYSTEM_HOST?.toLowerCase() || formatServer(env.DRONE_BUILD_LINK, 'host only'),
+      repository,
+    ),
     repository: env.DRONE_GIT_HTTP_URL || env.DRONE_REPO_LINK,
     commit_sha: env.DRONE_COMMIT_SHA || env.DRONE_COMMIT,
     ref: refOf(env.DRONE_TAG, branch),
     pipeline_name: '.drone.yml',
     job: env.DRONE_STEP_NAME || env.DRONE_STAGE_NAME,
+    job_key: joinParts(env.DRONE_STAGE_NAME, env.DRONE_STEP_NAME),
     actor: isTriggeredByHook ? env.DRONE_COMMIT_AUTHOR : env.DRONE_BUILD_TRIGGER,
     event,
     url: env.DRONE_BUILD_LINK,
@@ -151,11 +180,15 @@ export function readTravis(env: NodeJS.ProcessEnv): CiFields {
     ci_system: 'travis-ci',
     ci_system_name: 'Travis CI',
     external_run_id: env.TRAVIS_BUILD_ID,
+    ci_instance: formatServer(env.TRAVIS_BUILD_WEB_URL, 'host only'),
     repository: env.TRAVIS_REPO_SLUG && `https://github.com/${env.TRAVIS_REPO_SLUG}`,
     commit_sha: env.TRAVIS_COMMIT,
+    head_sha: env.TRAVIS_PULL_REQUEST_SHA,
     ref: refOf(env.TRAVIS_TAG, env.TRAVIS_PULL_REQUEST_BRANCH || env.TRAVIS_BRANCH),
     pipeline_name: '.travis.yml',
-    job: env.TRAVIS_JOB_NAME,
+    job: env.TRAVIS_JOB_NAME || env.TRAVIS_JOB_NUMBER,
+    job_key: env.TRAVIS_JOB_NUMBER,
+    job_instance: env.TRAVIS_JOB_ID,
     event,
     url: env.TRAVIS_BUILD_WEB_URL,
   }

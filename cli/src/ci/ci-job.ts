@@ -9,15 +9,25 @@ export type CiJob = {
   ci_system_name: string
   external_run_id: string
   attempt: number
+  /** The CI server or organization, within which the id of the run is unique. */
+  ci_instance: string | null
   /** A URL, an scp-style address or `host/owner/name`, without credentials. */
   repository: string | null
   /** 40 or 64 lowercase hexadecimal digits. */
   commit_sha: string | null
+  /** The commit that a merge commit was made of, where the CI names both. */
+  head_sha: string | null
   /** The name of a branch, or a ref such as `refs/tags/v1`. */
   ref: string | null
   pipeline_name: string | null
   /** The name of the job inside of the run. */
   job: string | null
+  /** What the CI calls this job inside of this run: equal for every try of it, different for every other job. */
+  job_key: string | null
+  /** The CI's id of this one execution of the job. */
+  job_instance: string | null
+  /** How often the CI tried the job before. */
+  job_retries: number | null
   actor: string | null
   event: CiEvent
   /** The page of the run in its CI system. */

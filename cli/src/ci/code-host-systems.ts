@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs'
 import { type CiEvent, type CiFields, eventNamed, refOf } from './ci-job.ts'
+import { countRetries, formatServer, joinParts, normalizeUuid } from './job-identity.ts'
 
 /**
  * https://docs.github.com/en/actions/reference/workflows-and-actions/variables. The commit and the
@@ -8,18 +10,40 @@ export function readGitHub(env: NodeJS.ProcessEnv): CiFields {
   const { GITHUB_SERVER_URL: server = 'https://github.com', GITHUB_REPOSITORY: name } = env
   const isTag = env.GITHUB_EVENT_NAME === 'push' && env.GITHUB_REF?.startsWith('refs/tags/')
   return {
-    ci_system: 'github-actions',
-    ci_system_name: 'GitHub Actions',
+    ...systemOf(env),
     external_run_id: env.GITHUB_RUN_ID,
+    ci_instance: formatServer(server, 'host only'),
     attempt: env.GITHUB_RUN_ATTEMPT,
     repository: name && `${server}/${name}`,
     commit_sha: env.GITHUB_SHA,
+    head_sha: readHead(env.GITHUB_EVENT_PATH),
     ref: env.GITHUB_REF,
     pipeline_name: env.GITHUB_WORKFLOW,
     job: env.GITHUB_JOB,
     actor: env.GITHUB_ACTOR,
     event: isTag ? 'tag' : eventNamed(env.GITHUB_EVENT_NAME, GITHUB_EVENTS),
     url: name && `${server}/${name}/actions/runs/${env.GITHUB_RUN_ID}`,
+  }
+}
+
+/**
+ * GitHub names no execution of a job in a variable: its token does. The tracking id is the runner's own
+ * for this job. Gitea and Forgejo have the variables of GitHub, and none that tells jobs apart.
+ */
+function systemOf(env: NodeJS.ProcessEnv): CiFields {
+  if (!env.GITEA_ACTIONS && !env.FORGEJO_ACTIONS) {
+    const job_instance = env.RUNNER_TRACKING_ID || env.RUNNER_NAME
+    return { ci_system: 'github-actions', ci_system_name: 'GitHub Actions', job_instance }
+  }
+  return { ci_system: 'gitea-actions', ci_system_name: env.FORGEJO_ACTIONS ? 'Forgejo Actions' : 'Gitea Actions' }
+}
+
+/** The head of the pull request whose merge commit is built. */
+function readHead(eventPath: string | undefined): string | undefined {
+  try {
+    return JSON.parse(readFileSync(eventPath ?? '', 'utf8')).pull_request?.head?.sha
+  } catch {
+    return undefined
   }
 }
 
@@ -40,11 +64,16 @@ export function readGitLab(env: NodeJS.ProcessEnv): CiFields {
     ci_system: 'gitlab-ci',
     ci_system_name: 'GitLab CI/CD',
     external_run_id: env.CI_PIPELINE_ID,
+    ci_instance: formatServer(env.CI_SERVER_URL || env.CI_PROJECT_URL, 'host only'),
     repository: env.CI_PROJECT_URL,
     commit_sha: env.CI_COMMIT_SHA,
+    head_sha: env.CI_MERGE_REQUEST_SOURCE_BRANCH_SHA,
     ref: refOf(env.CI_COMMIT_TAG, env.CI_COMMIT_REF_NAME),
     pipeline_name: env.CI_PIPELINE_NAME || env.CI_CONFIG_PATH || '.gitlab-ci.yml',
     job: env.CI_JOB_NAME,
+    job_key: env.CI_JOB_NAME,
+    job_instance: env.CI_JOB_ID,
+    job_retries: env.CI_JOB_RETRY_COUNT,
     actor: env.GITLAB_USER_LOGIN,
     event:
       env.CI_COMMIT_TAG && env.CI_PIPELINE_SOURCE === 'push'
@@ -73,11 +102,16 @@ export function readBitbucket(env: NodeJS.ProcessEnv): CiFields {
   return {
     ci_system: 'bitbucket-pipelines',
     ci_system_name: 'Bitbucket Pipelines',
-    external_run_id: withoutBraces(env.BITBUCKET_PIPELINE_UUID),
+    external_run_id:
+      withoutBraces(env.BITBUCKET_PIPELINE_UUID) || (name && joinParts(name, env.BITBUCKET_BUILD_NUMBER)),
+    ci_instance: normalizeUuid(env.BITBUCKET_REPO_UUID) || (name && `bitbucket.org/${name}`),
     repository: name && `https://bitbucket.org/${name}`,
     commit_sha: env.BITBUCKET_COMMIT,
     ref: refOf(tag, branch),
     pipeline_name: 'bitbucket-pipelines.yml',
+    job: env.BITBUCKET_STEP_UUID && ['step', env.BITBUCKET_PARALLEL_STEP].filter(Boolean).join(' '),
+    job_instance: normalizeUuid(env.BITBUCKET_STEP_UUID),
+    job_retries: countRetries(env.BITBUCKET_STEP_RUN_NUMBER),
     actor: withoutBraces(env.BITBUCKET_STEP_TRIGGERER_UUID),
     event: pullRequest ? 'pull_request' : tag ? 'tag' : branch ? 'push' : 'other',
     url: name && `https://bitbucket.org/${name}/pipelines/results/${env.BITBUCKET_BUILD_NUMBER}`,
@@ -99,11 +133,21 @@ export function readAzure(env: NodeJS.ProcessEnv): CiFields {
     ci_system: 'azure-pipelines',
     ci_system_name: 'Azure Pipelines',
     external_run_id: id,
+    ci_instance: env.SYSTEM_COLLECTIONID?.toLowerCase() || formatServer(collection, 'with path'),
     repository: env.BUILD_REPOSITORY_URI,
     commit_sha: env.BUILD_SOURCEVERSION,
+    head_sha: env.SYSTEM_PULLREQUEST_SOURCECOMMITID,
     ref: env.BUILD_SOURCEBRANCH,
     pipeline_name: env.BUILD_DEFINITIONNAME,
     job: env.SYSTEM_JOBDISPLAYNAME || env.AGENT_JOBNAME,
+    job_key: joinParts(
+      env.SYSTEM_STAGENAME,
+      env.SYSTEM_PHASENAME,
+      env.SYSTEM_JOBNAME,
+      Number(env.SYSTEM_TOTALJOBSINPHASE) > 1 ? env.SYSTEM_JOBPOSITIONINPHASE : undefined,
+    ),
+    job_instance: env.SYSTEM_JOBID,
+    job_retries: countRetries(env.SYSTEM_STAGEATTEMPT, env.SYSTEM_PHASEATTEMPT, env.SYSTEM_JOBATTEMPT),
     actor: env.BUILD_REQUESTEDFOR,
     event: isTag && /CI$/.test(env.BUILD_REASON ?? '') ? 'tag' : eventNamed(env.BUILD_REASON, AZURE_EVENTS),
     url: collection && project && `${collection}${encodeURIComponent(project)}/_build/results?buildId=${id}`,

@@ -3,7 +3,8 @@ import { UsageError } from '@shiplock/command-line/options'
 import type { components, ShiplockClient } from '@shiplock/sdk'
 import { connect, SERVER_OPTIONS } from '../connection/client.ts'
 import { EXIT } from '../program/exit-codes.ts'
-import { findRun, newestAttempt, RUN_OPTIONS } from '../run/run.ts'
+import { EXECUTION_OPTIONS, findExecution } from '../run/execution.ts'
+import { expectField, findRun, newestAttempt, RUN_OPTIONS } from '../run/run.ts'
 
 type OpenedGate = components['schemas']['OpenedGate']
 type Gate = components['schemas']['DeploymentGate']
@@ -19,6 +20,7 @@ export const gateOpenCommand = defineCommand({
     environment: { type: 'text', value: 'E', about: 'the environment to deploy to' },
     job: { type: 'text', value: 'J', about: 'the job that deploys; it separates two gates of one environment' },
     gate: { type: 'text', value: 'ID', about: 'the id of a configured gate that must cover the environment' },
+    'job-instance': EXECUTION_OPTIONS['job-instance'],
     wait: { type: 'flag', value: '', about: 'wait for the decision' },
     ...RUN_OPTIONS,
     ...SERVER_OPTIONS,
@@ -31,10 +33,12 @@ export const gateOpenCommand = defineCommand({
     const { environment, job, gate } = options
     if (environment === undefined) throw new UsageError('Give the environment with --environment')
     const client = connect(options, context)
-    const run = await findRun(client, options, context)
+    const run = await findRun(client, options, context, true)
     const attempt = await newestAttempt(client, run)
+    const execution = await findExecution(options, client, context)
     const choice = { ...(attempt && { attempt }), ...(job && { job }), ...(gate && { gate_id: gate }) }
-    const body = { run_id: run.id, environment, ...choice }
+    const known = { ...expectField(run), ...(execution && { job_instance: execution }) }
+    const body = { run_id: run.id, environment, ...choice, ...known }
     const { data } = await client.api.POST('/v1/ci/gates', { body })
     const decided = options.wait ? await waitFor(client, data.data, context) : data.data
     context.output.print({ json: decided, text: decided.decision })

@@ -9,6 +9,7 @@ import { EXIT } from '../program/exit-codes.ts'
 import { describeJob } from '../report/job.ts'
 import { findNamedFile, LINK_OPTIONS, refusedLink } from '../report/named-files.ts'
 import { limitWarnings, sendWithProgress } from '../report/send.ts'
+import { describeExecution, EXECUTION_OPTIONS } from '../run/execution.ts'
 import { findRun, RUN_OPTIONS } from '../run/run.ts'
 
 const OPTIONS = {
@@ -37,6 +38,7 @@ const OPTIONS = {
   summary: { type: 'text', value: 'FILE', about: 'a summary in Markdown' },
   job: { type: 'text', value: 'N', about: 'the name of the job (by default that of the CI)' },
   matrix: { type: 'text', value: 'JSON', about: 'the matrix values of the job, such as {"os": "linux"}' },
+  ...EXECUTION_OPTIONS,
   name: { type: 'text', value: 'N', about: 'the name of the report, if the job sends several' },
   'allow-missing': { type: 'flag', value: '', about: 'send the report without files that do not exist' },
   ...LINK_OPTIONS,
@@ -75,7 +77,7 @@ export const reportCommand = defineCommand({
     for (const line of evidence.lines) context.output.say(line)
     for (const warning of evidence.warnings) context.output.warn(warning)
     const report = {
-      job,
+      job: { ...job, ...(await describeExecution(options, client, context)) },
       ...(options.name !== undefined && { name: options.name }),
       ...(summary !== null && { summary }),
       attestations: evidence.attestations,

@@ -37,9 +37,14 @@ export const runExecCommand = defineCommand({
   async run({ options, positionals: [command = '', ...args] }, { env, cwd, output }) {
     const signals = watchSignals()
     const stop = new AbortController()
-    const reported = new ReportedRun(connect(options, { env, output, signal: stop.signal }), output)
-    const run = { ...describeRun(options, { env, cwd }), ...timeoutOf(options), started_at: new Date().toISOString() }
-    const started = reported.start(run)
+    const client = connect(options, { env, output, signal: stop.signal })
+    const reported = new ReportedRun(client, output)
+    const run = {
+      ...describeRun(options, { env, cwd }, true),
+      ...timeoutOf(options),
+      started_at: new Date().toISOString(),
+    }
+    const started = reported.start(() => createRun(client, run, options, { env, cwd }))
     await Promise.race([started, pause(START_WITHIN_MS, signals.first)])
     if (!reported.isSettled && !signals.first.aborted) {
       output.warn('shiplock: The server has not answered yet. The command starts now, and the run is reported later.')
@@ -71,10 +76,10 @@ class ReportedRun {
     return { SHIPLOCK_RUN: this.#run.id, SHIPLOCK_RUN_ATTEMPT: String(this.#run.attempt) }
   }
 
-  async start(run: Parameters<typeof createRun>[1]): Promise<void> {
+  async start(create: () => ReturnType<typeof createRun>): Promise<void> {
     try {
-      const created = await createRun(this.#client, run)
-      this.#run = nameOf(created)
+      const [created, about] = await create()
+      this.#run = nameOf(created, about)
       this.#output.say(`Run of ${created.repository}, attempt ${created.attempt}: ${created.app_url}`)
     } catch (error) {
       this.#output.warn(`shiplock: The run is not reported: ${describeError(error)}`)

@@ -23,15 +23,19 @@ type ClientContext = Pick<Context, 'env' | 'output' | 'signal'>
 
 type ServerOptions = { url: string | undefined; audience: string | undefined }
 
+/** A client, and the credential that it sends. */
+export type Connected = ShiplockClient & { token: TokenSource }
+
 /**
  * The client of the server that the options and the environment name. Throws a `UsageError` if no
  * server or no credential is given.
  */
-export function connect(options: ServerOptions, context: ClientContext): ShiplockClient {
+export function connect(options: ServerOptions, context: ClientContext): Connected {
   const { env } = context
   const url = serverUrl(options.url, env)
   const audience = options.audience || env.SHIPLOCK_AUDIENCE || defaultAudience(url, env)
-  return openClient(url, findCredential(env, url, audience), context)
+  const token = findCredential(env, url, audience)
+  return { ...openClient(url, token, context), token }
 }
 
 /** Where organizations share the server, the audience names the organization. */
@@ -51,6 +55,7 @@ export function openClient(url: string, token: TokenSource, { output, signal }: 
     userAgent: `shiplock/${own.version}`,
     signal,
     onRetry: (retry) => output.say(describeRetry(retry)),
+    onOlderServer: ({ version }) => output.warn(describeOlder(url, version)),
   })
 }
 
@@ -65,6 +70,11 @@ export function serverUrl(option: string | undefined, env: NodeJS.ProcessEnv): s
   if (url.username || url.password)
     throw new UsageError('The address of the server must not contain a user or password')
   return `${url.origin}${url.pathname.replace(/(?<!\/)\/+$/, '')}`
+}
+
+function describeOlder(url: string, version: string | null): string {
+  const stated = version === null ? 'states no version' : `states version ${version}`
+  return `shiplock: The server at ${url} ${stated} and does not know all that shiplock ${own.version} says about servers, jobs and tries of a CI. It gets the rest.`
 }
 
 /** The first line of what a person reads when a server is down. */

@@ -1,4 +1,6 @@
 import { UsageError } from '@shiplock/command-line/options'
+import { ConnectionError } from '@shiplock/network/connection-error'
+import { networkFetch } from '@shiplock/network/network-fetch'
 import { NetworkError } from '@shiplock/sdk'
 import { storedKey } from './stored-logins.ts'
 
@@ -67,10 +69,11 @@ async function requestToken({ requestUrl, requestToken, audience }: Request): Pr
 /** The client tries again after a `NetworkError`. */
 async function get(url: URL, headers: Record<string, string>): Promise<{ status: number; text: string }> {
   try {
-    const response = await fetch(url, { headers, signal: AbortSignal.timeout(TIMEOUT_MS) })
+    const response = await networkFetch(url, { headers, signal: AbortSignal.timeout(TIMEOUT_MS) })
     return { status: response.status, text: await response.text() }
   } catch (cause) {
-    throw new NetworkError(`The OIDC token cannot be requested from ${url.host}`, { cause })
+    const reason = cause instanceof ConnectionError ? ` (${cause.message})` : ''
+    throw new NetworkError(`The OIDC token cannot be requested from ${url.host}${reason}`, { cause })
   }
 }
 

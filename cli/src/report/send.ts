@@ -1,6 +1,6 @@
 import type { Output } from '@shiplock/command-line/output'
 import type { ArtifactResult, NewReport, ReportFile, ReportResult, ShiplockClient } from '@shiplock/sdk'
-import type { RunName } from '../run/run.ts'
+import { expectField, type RunName } from '../run/run.ts'
 
 type Sent = { run: RunName; report: NewReport; files: ReportFile[] }
 
@@ -16,7 +16,7 @@ export async function sendWithProgress(
   const progress = output.progress()
   const bars = new Map(files.map(({ path, source }) => [path, progress.add(path, source.size)]))
   try {
-    const body = { ...report, ...(run.attempt !== null && { attempt: run.attempt }) }
+    const body = { ...report, ...(run.attempt !== null && { attempt: run.attempt }), ...expectField(run) }
     const sent = await client.sendReport(run.id, body, files, {
       onProgress: (path, bytes) => bars.get(path)?.to(bytes),
     })

@@ -1,3 +1,4 @@
+import { networkFetch } from '#fetch'
 import { type Deadline, withDeadline } from '../http/deadline.ts'
 import { errorOf } from '../http/error-body.ts'
 import type { HttpSettings } from '../http/json-fetch.ts'
@@ -64,5 +65,5 @@ export async function sendToSlot(
  */
 function senderFor(source: Source, fetch: PutOptions['fetch']): PutSender {
   if (fetch) return fetchSender(fetch)
-  return source.send ?? (hasXhr() ? sendByXhr : fetchSender(globalThis.fetch))
+  return source.send ?? (hasXhr() ? sendByXhr : fetchSender(networkFetch))
 }

@@ -1,3 +1,4 @@
+import type { networkFetch } from '#fetch'
 import { unreachable } from '../http/errors.ts'
 import { toAnswer } from '../http/json-fetch.ts'
 import { CountedContent, withLength } from './put-attempt.ts'
@@ -7,7 +8,7 @@ import { chunksOf, type PutSender, toBlob } from './source.ts'
 const isDeno = 'Deno' in globalThis
 
 /** Sends the file with `fetch`, outside of browsers: as a stream, if the platform can. */
-export function fetchSender(fetch: typeof globalThis.fetch): PutSender {
+export function fetchSender(fetch: typeof networkFetch): PutSender {
   return async ({ url, headers, source, onSent, signal }) => {
     const content = new CountedContent(chunksOf(source), onSent)
     const chunks = content[Symbol.asyncIterator]()

@@ -51,9 +51,14 @@ export function timedOut(url: string, timeoutMs: number): NetworkError {
   return new NetworkError(`The server at ${shown(url)} did not answer within ${timeoutMs / 1000} seconds`)
 }
 
-/** A certificate stays invalid, so these errors are not worth another try. */
-export function isCertificateError({ cause }: NetworkError): boolean {
-  return /CERT|UNABLE_TO_(?:GET|VERIFY)/.test(reasonOf(cause))
+/** A certificate stays invalid and a proxy locked, so these errors are not worth another try. */
+export function isLasting({ cause }: NetworkError): boolean {
+  return explanationOf(cause)?.isFinal ?? /CERT|UNABLE_TO_(?:GET|VERIFY)/.test(reasonOf(cause))
+}
+
+/** What `packages/network` says about a connection, told by its name: browsers do without it. */
+function explanationOf(cause: unknown): (Error & { isFinal?: boolean }) | null {
+  return cause instanceof Error && cause.name === 'ConnectionError' ? cause : null
 }
 
 function shown(url: string): string {
@@ -65,6 +70,8 @@ function shown(url: string): string {
  * without one, the innermost message does.
  */
 function reasonOf(error: unknown): string {
+  const explanation = explanationOf(error)
+  if (explanation !== null) return explanation.message
   let reason = String(error)
   for (let at = error; at instanceof Error; at = at.cause) {
     if ('code' in at && typeof at.code === 'string' && !at.code.startsWith('UND_')) return at.code

@@ -1,6 +1,8 @@
+import { networkFetch } from '#fetch'
 import { withDeadline } from './deadline.ts'
 import { type Answer, errorOf, notJson } from './error-body.ts'
 import { unreachable } from './errors.ts'
+import { LaterFields } from './later-fields.ts'
 import { type Retry, type RetryPolicy, withRetries } from './retry.ts'
 
 /** What all requests of one client share. */
@@ -11,9 +13,13 @@ export type HttpSettings = {
   /** Replaces the `fetch` of the platform for every request, uploads included. */
   fetch: typeof globalThis.fetch | undefined
   onRetry: ((retry: Retry) => void) | undefined
+  onOlderServer?: ((server: OlderServer) => void) | undefined
   signal: AbortSignal | undefined
   policy: RetryPolicy
 }
+
+/** A server that does not know fields which this client sends. `version` is that of its API; null if unknown. */
+export type OlderServer = { version: string | null }
 
 /**
  * A `fetch` for JSON requests: with the credential, retries and a time limit. Its responses are
@@ -23,6 +29,7 @@ export function jsonFetch(
   settings: HttpSettings,
 ): (request: Request, signal: AbortSignal | undefined) => Promise<Response> {
   const { policy, onRetry } = settings
+  const later = new LaterFields()
   return async (request, signal) => {
     // Kept as text, because a stream could be sent only once.
     const body = (await request.text()) || null
@@ -31,10 +38,27 @@ export function jsonFetch(
     const repeated = { method, url, policy, attempts: policy.attempts, onRetry, signals }
     return withRetries({ ...repeated, isRetryable: (error) => error.retryable }, async () => {
       const headers = await headersOf(settings, request.headers)
-      return withDeadline({ url, timeoutMs: policy.timeoutMs, signals }, (ending) =>
-        send(settings, url, { method, headers, body, signal: ending, redirect: 'manual' }),
-      )
+      const sendOnce = (text: string | null) =>
+        withDeadline({ url, timeoutMs: policy.timeoutMs, signals }, (ending) =>
+          send(settings, url, { method, headers, body: text, signal: ending, redirect: 'manual' }),
+        )
+      return later.send(body, sendOnce, async () => settings.onOlderServer?.(await describeServer(settings, url)))
     })
+  }
+}
+
+const VERSION_MS_MAX = 5000
+
+/** The version is the one in the description of the API, which everybody may read. */
+async function describeServer(settings: HttpSettings, address: string): Promise<OlderServer> {
+  const url = `${address.slice(0, address.lastIndexOf('/v1/'))}/v1/openapi.json`
+  try {
+    const ask = (signal: AbortSignal) => send(settings, url, { signal, redirect: 'manual' })
+    const response = await withDeadline({ url, timeoutMs: VERSION_MS_MAX, signals: [settings.signal] }, ask)
+    const { info } = (await response.json()) as { info?: { version?: unknown } }
+    return { version: typeof info?.version === 'string' ? info.version : null }
+  } catch {
+    return { version: null }
   }
 }
 
@@ -48,8 +72,8 @@ async function headersOf({ token, userAgent }: HttpSettings, given: Headers): Pr
   return headers
 }
 
-async function send({ fetch = globalThis.fetch }: HttpSettings, url: string, init: RequestInit): Promise<Response> {
-  const { response, text } = await fetchText(fetch, url, init)
+async function send(settings: HttpSettings, url: string, init: RequestInit): Promise<Response> {
+  const { response, text } = await fetchText(settings.fetch ?? networkFetch, url, init)
   const answer = toAnswer(url, response, text)
   if (!response.ok) throw errorOf(answer)
   if (!isJson(text)) throw notJson(answer)
@@ -57,7 +81,7 @@ async function send({ fetch = globalThis.fetch }: HttpSettings, url: string, ini
   return new Response(text, { status, statusText, headers })
 }
 
-async function fetchText(fetch: typeof globalThis.fetch, url: string, init: RequestInit) {
+async function fetchText(fetch: typeof networkFetch, url: string, init: RequestInit) {
   try {
     const response = await fetch(url, init)
     return { response, text: await response.text() }

@@ -1,5 +1,5 @@
 import { type Deadline, sleep } from './deadline.ts'
-import { isCertificateError, NetworkError, ShiplockError } from './errors.ts'
+import { isLasting, NetworkError, ShiplockError } from './errors.ts'
 
 /** How often and how long requests are tried. */
 export type RetryPolicy = {
@@ -68,7 +68,7 @@ function retryOf({ method, url, policy, attempts, isRetryable }: Repeated, numbe
   const isFinal =
     error instanceof ShiplockError
       ? !isRetryable(error) || (error.retryAfterMs ?? 0) > policy.retryAfterMsMax
-      : !(error instanceof NetworkError) || isCertificateError(error)
+      : !(error instanceof NetworkError) || isLasting(error)
   if (isFinal) return null
   const doubled = Math.min(policy.firstDelayMs * 2 ** (number - 1), policy.delayMsMax)
   const delayMs = (error instanceof ShiplockError ? error.retryAfterMs : null) ?? doubled

@@ -1,6 +1,6 @@
-import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http'
-import { request as httpsRequest } from 'node:https'
+import type { ClientRequest, IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
+import { explainFailure, openRequest } from '#open-request'
 import { CountedContent, withLength } from '../files/put-attempt.ts'
 import { borrowedChunksOf, type PutRequest } from '../files/source.ts'
 import type { Answer } from '../http/error-body.ts'
@@ -11,8 +11,7 @@ import { unreachable } from '../http/errors.ts'
  * is slower than the disk, and receives an answer that comes before the file has been sent.
  */
 export async function sendByHttp({ url, headers, source, onSent, signal }: PutRequest): Promise<Answer> {
-  const open = url.startsWith('https:') ? httpsRequest : httpRequest
-  const request = open(url, { method: 'PUT', headers: withLength(headers, source.size), signal })
+  const request = openFor({ url, headers: withLength(headers, source.size), signal })
   const answered = new Promise<Answer>((resolve, reject) => {
     request.on('response', (response) => readAnswer(url, response).then(resolve, reject))
     request.on('error', reject)
@@ -26,9 +25,17 @@ export async function sendByHttp({ url, headers, source, onSent, signal }: PutRe
     if (answer.status < 300) await written
     return answer
   } catch (error) {
-    throw content.failure ?? unreachable(url, error)
+    throw content.failure ?? unreachable(url, explainFailure(request, error))
   } finally {
     if (!request.writableFinished) request.destroy()
+  }
+}
+
+function openFor({ url, headers, signal }: Pick<PutRequest, 'url' | 'headers' | 'signal'>): ClientRequest {
+  try {
+    return openRequest(url, { method: 'PUT', headers, signal })
+  } catch (error) {
+    throw unreachable(url, error)
   }
 }
 

@@ -10,12 +10,15 @@ const ROOT = new URL('../../..', import.meta.url).pathname
 const { consumer } = published()
 const installed = join(consumer, 'node_modules/@shiplock/sdk')
 
-test('the package has its version, license and types, and needs openapi-fetch alone', async () => {
+test('the package has its version, license and types, and needs openapi-fetch and the agents for proxies alone', async () => {
   const own = JSON.parse(await readFile(join(ROOT, 'sdk/package.json'), 'utf8'))
   const built = JSON.parse(await readFile(join(installed, 'package.json'), 'utf8'))
   const { name, version, license, dependencies, devDependencies, private: isPrivate, type } = built
   assert.deepEqual([name, version, license, type], ['@shiplock/sdk', own.version, 'Apache-2.0', 'module'])
-  assert.deepEqual([Object.keys(dependencies), devDependencies, isPrivate], [['openapi-fetch'], undefined, undefined])
+  assert.deepEqual(
+    [Object.keys(dependencies), devDependencies, isPrivate],
+    [['http-proxy-agent', 'https-proxy-agent', 'openapi-fetch'], undefined, undefined],
+  )
   for (const file of ['README.md', 'LICENSE', 'index.js', 'types/openapi.d.ts']) await readFile(join(installed, file))
 })
 
@@ -23,6 +26,7 @@ test('only the entry for Node.js imports its modules', async () => {
   for (const [file, usesNode] of [
     ['index.js', false],
     ['node.js', true],
+    ['for-node/node.js', true],
   ] as const) {
     const text = await readFile(join(installed, file), 'utf8')
     assert.equal(/from ['"]node:/.test(text), usesNode, file)

@@ -8,19 +8,28 @@ import { npm } from './npm.ts'
 export type Runtime = { name: string; command: string; args: string[] }
 
 const NODE_20 = '20.20.2'
+const NODE_22 = '22.23.5'
 const DENO = '2.9.6'
 const BUN = '1.4.5'
 
 /** The runtimes that the SDK is for. Those that are not here are installed once for this user. */
 export async function installRuntimes(): Promise<Runtime[]> {
-  const node = `node-${platform()}-${arch()}`
   const deno = `@deno/${platform()}-${arch()}${platform() === 'linux' ? '-glibc' : ''}`
   const bun = `@oven/bun-${platform()}-${arch() === 'arm64' ? 'aarch64' : arch()}`
   return [
-    { name: 'Node 20', command: ownNode20() ?? (await installFromNpm(node, NODE_20, 'bin/node')), args: [] },
-    { name: 'Node 24', command: process.execPath, args: [] },
+    ...(await installNodes()),
     { name: 'Deno', command: await installFromNpm(deno, DENO, 'deno'), args: ['run', '--allow-all'] },
     { name: 'Bun', command: await installFromNpm(bun, BUN, 'bin/bun'), args: ['run'] },
+  ]
+}
+
+/** Every Node.js that our clients are for, the one of this program last. */
+export async function installNodes(): Promise<Runtime[]> {
+  const node = `node-${platform()}-${arch()}`
+  return [
+    { name: 'Node 20', command: ownNode20() ?? (await installFromNpm(node, NODE_20, 'bin/node')), args: [] },
+    { name: 'Node 22', command: await installFromNpm(node, NODE_22, 'bin/node'), args: [] },
+    { name: 'Node 24', command: process.execPath, args: [] },
   ]
 }
 

@@ -4,9 +4,10 @@ import { promises as dns } from 'node:dns'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createServer as createProxy } from 'node:http'
-import { createServer, type Server } from 'node:net'
+import { type AddressInfo, createServer, type Server } from 'node:net'
 import { after, before, beforeEach, mock, test } from 'node:test'
 import { promisify } from 'node:util'
+import { AUTHORITY, startCompanyProxy } from '../../../packages/network/test/support/company-proxy.ts'
 import { settleAllowedHosts } from '../../src/platform/outbound/allowed-hosts.ts'
 import { GuardedFetch } from '../../src/platform/outbound/guarded-fetch.ts'
 import { type Answer, type Caller, startTestApi, type TestApi } from '../support/api.ts'
@@ -268,7 +269,7 @@ test('behind a proxy of the environment the proxy connects, and the addresses of
   })
   await once(proxy.listen(0, '127.0.0.1'), 'listening')
   const { port: at } = proxy.address() as { port: number }
-  const env = { NODE_USE_ENV_PROXY: '1', HTTPS_PROXY: `http://127.0.0.1:${at}` }
+  const env = { HTTPS_PROXY: `http://127.0.0.1:${at}` }
   await promisify(execFile)(process.execPath, ['--input-type=module', '-e', BEHIND_PROXY], { env })
   assert.deepEqual(asked, ['public.example:443'])
   proxy.close()
@@ -285,6 +286,32 @@ const BEHIND_PROXY = `
   })
   for (const name of ['public.example', 'private.example'])
     await fetcher.fetch('https://' + name + '/', {}, { timeoutMs: 5000, bytesMax: 1000 }).catch(() => {})`
+
+test('issuers and code hosts are read through a proxy that reads TLS, if its authority is trusted', async () => {
+  const target = createProxy((request, response) => void response.end(`${request.method} ${request.url}`))
+  await once(target.listen(0, '127.0.0.1'), 'listening')
+  const proxy = await startCompanyProxy(`http://127.0.0.1:${(target.address() as AddressInfo).port}`, 'ada:s3cret')
+  const env = { HTTPS_PROXY: proxy.url, SHIPLOCK_CA_FILE: AUTHORITY }
+  const run = promisify(execFile)(process.execPath, ['--input-type=module', '-e', THROUGH_PROXY], { env })
+  assert.equal((await run).stdout, 'GET /keys\nGET /api\n')
+  assert.deepEqual(proxy.asked, ['CONNECT public.example:443', 'CONNECT api.example.test:443'])
+  proxy.close()
+  target.close()
+})
+
+const THROUGH_PROXY = `
+  import { fetchOutside, GuardedFetch } from '${new URL('../../src/platform/outbound/guarded-fetch.ts', import.meta.url)}'
+  const fetcher = new GuardedFetch({
+    allowedNetworks: [],
+    baseUrl: 'https://203.0.114.7',
+    listStoredNetworks: async () => [],
+    log: { warn(fields) { console.log(fields.err.message) } },
+    resolve: async () => [{ address: '93.184.215.14', family: 4 }],
+  })
+  const limits = { timeoutMs: 5000, bytesMax: 1000 }
+  const read = await fetcher.fetch('https://public.example/keys', {}, limits).catch(() => null)
+  console.log(await read?.text())
+  console.log(await (await fetchOutside('https://api.example.test/api', { redirect: 'manual' })).text())`
 
 const MIGRATION = readFileSync(new URL('../../migrations/0007_outside.sql', import.meta.url), 'utf8')
 

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { defineHistogram } from '../../platform/metrics.ts'
+import { fetchOutside } from '../../platform/outbound/guarded-fetch.ts'
 import { withSpan } from '../../platform/tracing.ts'
 import type { Provider } from '../catalogue.ts'
 
@@ -31,9 +32,9 @@ export function createApiFetch({ provider, origin, timeLimitMs, stream }: FetchO
     const url = new URL(String(address))
     if (url.origin !== origin) throw new Error(`The address ${url.origin} is not that of the API.`)
     const signal = AbortSignal.any([AbortSignal.timeout(timeLimitMs), ...(init?.signal ? [init.signal] : [])])
-    const limited: RequestInit = { ...init, redirect: 'manual', signal }
+    const limited = { ...init, redirect: 'manual' as const, signal }
     const response = await measured(provider, init?.method ?? 'GET', url, async () =>
-      followOnce(await fetch(url.href, limited), url, limited),
+      followOnce(await fetchOutside(url.href, limited), url, limited),
     )
     if (stream && response.ok) return response
     // A body that is cut off is an error here, and not a shorter one.
@@ -64,14 +65,14 @@ function measured(provider: Provider, method: string, { host }: URL, send: () =>
 }
 
 /** Hosts redirect requests for renamed repositories, and ask to repeat them as they are. */
-async function followOnce(response: Response, url: URL, init: RequestInit): Promise<Response> {
+async function followOnce(response: Response, url: URL, init: RequestInit & { redirect: 'manual' }): Promise<Response> {
   const { status, headers } = response
   const location = status >= 300 && status < 400 ? headers.get('location') : null
   if (location === null || !URL.canParse(location, url.href)) return response
   const next = new URL(location, url)
   if (next.origin !== url.origin) return response
   await response.body?.cancel()
-  return fetch(next.href, init)
+  return fetchOutside(next.href, init)
 }
 
 async function readBounded(response: Response): Promise<Buffer<ArrayBuffer> | null> {

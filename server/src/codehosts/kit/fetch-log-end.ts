@@ -1,3 +1,4 @@
+import { fetchOutside } from '../../platform/outbound/guarded-fetch.ts'
 import { HostUnavailable } from '../code-host.ts'
 
 const TIME_LIMIT_MS = 30_000
@@ -8,7 +9,7 @@ const TIME_LIMIT_MS = 30_000
  */
 export async function fetchLogEnd(address: URL, bytesMax: number): Promise<string | null> {
   const signal = AbortSignal.timeout(TIME_LIMIT_MS)
-  const response = await fetch(address.href, { redirect: 'manual', signal }).catch(failed)
+  const response = await fetchOutside(address.href, { redirect: 'manual', signal }).catch(failed)
   if (response.ok && response.body !== null) return readEnd(response.body, bytesMax)
   await response.body?.cancel()
   if (response.status >= 500) throw new HostUnavailable(`The storage of logs answered ${response.status}.`)

@@ -4,6 +4,10 @@ import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import { isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
+import { readAuthorities } from '@shiplock/network/certificates'
+import { networkFetch } from '@shiplock/network/network-fetch'
+import { explainFailure, openRequest } from '@shiplock/network/open-request'
+import { findProxy } from '@shiplock/network/proxies'
 import type { Log } from '../log.ts'
 import { listAddresses } from './list-addresses.ts'
 import { findSpecialNetwork, Networks } from './networks.ts'
@@ -173,29 +177,31 @@ async function rejectOn(signal: AbortSignal): Promise<never> {
 type Sending = { addresses: LookupAddress[]; signal: AbortSignal; bytesMax: number }
 
 /**
- * Connects to the addresses, in whatever order answers first. A proxy of the environment, which
- * Node.js uses if it is told to, looks the name up itself.
+ * Connects to the addresses, in whatever order answers first. A proxy of the environment looks the
+ * name up itself; this machine is reached without it.
  */
 async function send(request: Request, { addresses, signal, bytesMax }: Sending): Promise<Response> {
   const [url, body] = [new URL(request.url), Buffer.from(await request.arrayBuffer())]
-  const { request: open, Agent, globalAgent } = url.protocol === 'https:' ? https : http
-  // A connection of its own: one that is kept may lead to an address that was never looked at.
-  const { proxyEnv } = (globalAgent as { options?: { proxyEnv?: NodeJS.ProcessEnv } }).options ?? {}
-  const sent = open(url, {
+  const { Agent } = url.protocol === 'https:' ? https : http
+  const options: http.RequestOptions = {
     method: request.method,
     headers: { 'user-agent': 'Shiplock', 'accept-encoding': 'identity', ...Object.fromEntries(request.headers) },
-    agent: new Agent(proxyEnv === undefined ? {} : { proxyEnv }),
+    // A connection of its own: one that is kept may lead to an address that was never looked at.
+    agent: new Agent(),
     lookup: (_hostname, { all }, callback) => {
       const [first] = addresses
       if (all) callback(null, addresses)
       else callback(null, first?.address ?? '', first?.family)
     },
     signal,
-  })
+  }
+  const sent = openRequest(url, options, isIn(LOOPBACK, addresses) ? { ...process.env, no_proxy: '*' } : process.env)
   // Failures are those of the response; after it, or after the time limit, nobody else listens.
   sent.on('error', () => {})
   sent.end(body)
-  const [response] = (await once(sent, 'response')) as [IncomingMessage]
+  const [response] = (await once(sent, 'response').catch((error) => {
+    throw explainFailure(sent, error)
+  })) as [IncomingMessage]
   return readResponse(response, bytesMax)
 }
 
@@ -212,4 +218,13 @@ async function readResponse(response: IncomingMessage, bytesMax: number): Promis
   const headers = new Headers()
   for (let at = 0; at < rawHeaders.length; at += 2) headers.append(rawHeaders[at] ?? '', rawHeaders[at + 1] ?? '')
   return new Response([204, 205, 304].includes(status) ? null : Buffer.concat(chunks), { status, headers })
+}
+
+/**
+ * The `fetch` for addresses that operators choose, such as code hosts: through the proxy and with
+ * the certificates that the environment names, else that of Node.js.
+ */
+export async function fetchOutside(address: string, init: RequestInit & { redirect: 'manual' }): Promise<Response> {
+  const isPlain = findProxy(new URL(address), process.env) === null && readAuthorities(process.env) === null
+  return isPlain ? fetch(address, init) : networkFetch(address, init)
 }

@@ -5,7 +5,9 @@ import { basename, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ReadableStream } from 'node:stream/web'
+import { ConnectionError } from '@shiplock/network/connection-error'
 import type { IntelSettings } from '../../config.ts'
+import { fetchOutside } from '../../platform/outbound/guarded-fetch.ts'
 import { defineScheduledJob } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
 import { importOsv } from './import-osv.ts'
@@ -88,8 +90,9 @@ async function follow(first: string, hosts: readonly string[], signal: AbortSign
 }
 
 async function request(url: string, signal: AbortSignal): Promise<Response> {
-  const response = await fetch(url, { redirect: 'manual', signal }).catch((error) => {
-    throw new IntelError(`${url}: The request failed: ${error.cause?.message ?? error.message}.`)
+  const response = await fetchOutside(url, { redirect: 'manual', signal }).catch((error) => {
+    const reason = error instanceof ConnectionError ? error.message : (error.cause?.message ?? error.message)
+    throw new IntelError(`${url}: The request failed: ${reason}.`)
   })
   if (response.status >= 400) throw new IntelError(`${url}: The server responded with status ${response.status}.`)
   return response

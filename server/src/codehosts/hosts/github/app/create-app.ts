@@ -3,6 +3,7 @@ import { Value } from 'typebox/value'
 import { codeRefused, hostUnavailable } from '../../../../errors/codehosts.ts'
 import { ApiError } from '../../../../platform/http/api-error.ts'
 import { invalidRequest, missing } from '../../../../platform/http/errors.ts'
+import { fetchOutside } from '../../../../platform/outbound/guarded-fetch.ts'
 import type { Services } from '../../../../services.ts'
 import { findOpenSetup, updateSetupClaimed, updateSetupReleased } from './app.store.ts'
 import { createAppManifest, formatNewAppUrl } from './app-manifest.ts'
@@ -75,10 +76,10 @@ async function exchange(apiUrl: string, code: string): Promise<NewApp> {
 }
 
 async function post(url: string): Promise<{ status: number; text: string }> {
-  const response = await fetch(url, {
+  const response = await fetchOutside(url, {
     method: 'POST',
     headers: { accept: 'application/vnd.github+json', 'user-agent': 'Shiplock', 'x-github-api-version': '2022-11-28' },
-    redirect: 'error',
+    redirect: 'manual',
     signal: AbortSignal.timeout(EXCHANGE_MS_MAX),
   })
   return { status: response.status, text: await response.text() }

@@ -1,0 +1,407 @@
+import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import type { CiJob } from '../src/ci/ci-job.ts'
+import { detectCi } from '../src/ci/detect-ci.ts'
+import { temporaryDirectory } from './support/program.ts'
+
+type Env = Record<string, string>
+type Told = Pick<CiJob, 'ci_system' | 'external_run_id' | 'ci_instance' | 'job_key' | 'job_instance' | 'job_retries'>
+
+const directory = temporaryDirectory()
+
+function identify(env: Env): Told {
+  const job = detectCi(env, directory)
+  assert.ok(job !== null, JSON.stringify(env))
+  const { ci_system, external_run_id, ci_instance, job_key, job_instance, job_retries } = job
+  return { ci_system, external_run_id, ci_instance, job_key, job_instance, job_retries }
+}
+
+/** The environment with other variables; those that are empty are removed. */
+function having(env: Env, changes: Env): Env {
+  return Object.fromEntries(Object.entries({ ...env, ...changes }).filter(([, value]) => value !== ''))
+}
+
+const properties = join(directory, 'build.properties')
+writeFileSync(properties, 'teamcity.build.id=8811\nteamcity.serverUrl=https\\://Teamcity.example.com/tc/\n')
+
+type System = {
+  name: string
+  /** The first try of a job. */
+  env: Env
+  told: Partial<Told>
+  /** What differs when the CI tries the job again. */
+  retry: Env
+  /** What the CI tells of the retry: what is not named is as before. */
+  retried: Partial<Told>
+  /** What differs in another job of the run with an equal name. */
+  sibling: Env
+  /** What differs on another server, with the same numbers. */
+  server: Env
+}
+
+/** ci-evidence §7. A variable that is documented nowhere is absent. */
+const SYSTEMS: System[] = [
+  {
+    name: 'GitHub Actions',
+    env: {
+      GITHUB_ACTIONS: 'true',
+      GITHUB_SERVER_URL: 'https://github.com',
+      GITHUB_REPOSITORY: 'acme/shop',
+      GITHUB_RUN_ID: '55',
+      GITHUB_RUN_ATTEMPT: '1',
+      GITHUB_JOB: 'test',
+      RUNNER_NAME: 'GitHub Actions 1',
+      RUNNER_TRACKING_ID: 'github_a',
+    },
+    told: { ci_system: 'github-actions', ci_instance: 'github.com', job_key: null, job_instance: 'github_a' },
+    retry: { GITHUB_RUN_ATTEMPT: '2', RUNNER_TRACKING_ID: 'github_b' },
+    retried: { job_instance: 'github_b' },
+    sibling: { RUNNER_TRACKING_ID: 'github_c' },
+    server: { GITHUB_SERVER_URL: 'https://GHES.example.com:8443/' },
+  },
+  {
+    name: 'Gitea Actions',
+    env: {
+      GITHUB_ACTIONS: 'true',
+      GITEA_ACTIONS: 'true',
+      GITHUB_SERVER_URL: 'https://gitea.example.com',
+      GITHUB_RUN_ID: '88',
+      RUNNER_NAME: 'a',
+    },
+    told: { ci_system: 'gitea-actions', ci_instance: 'gitea.example.com', job_instance: null },
+    retry: {},
+    retried: {},
+    sibling: {},
+    server: { GITHUB_SERVER_URL: 'https://git.example.org' },
+  },
+  {
+    name: 'GitLab',
+    env: {
+      GITLAB_CI: 'true',
+      CI_SERVER_URL: 'https://gitlab.example.com:8443',
+      CI_PIPELINE_ID: '501',
+      CI_JOB_NAME: 'test 1/2',
+      CI_JOB_ID: '9001',
+      CI_JOB_RETRY_COUNT: '0',
+    },
+    told: { ci_instance: 'gitlab.example.com:8443', job_key: 'test 1/2', job_instance: '9001', job_retries: 0 },
+    retry: { CI_JOB_ID: '9002', CI_JOB_RETRY_COUNT: '1' },
+    retried: { job_instance: '9002', job_retries: 1 },
+    sibling: { CI_JOB_NAME: 'test 2/2', CI_JOB_ID: '9003' },
+    server: { CI_SERVER_URL: 'https://gitlab.com:443' },
+  },
+  {
+    name: 'Jenkins',
+    env: {
+      JENKINS_URL: 'https://Ci.example.com/jenkins/',
+      JOB_NAME: 'mx',
+      BUILD_NUMBER: '9',
+      STAGE_NAME: 'Test',
+      OS: 'linux',
+    },
+    told: { external_run_id: 'mx/9', ci_instance: 'ci.example.com/jenkins', job_key: null },
+    // `retry { }` repeats a part of the same stage.
+    retry: {},
+    retried: {},
+    sibling: { OS: 'windows' },
+    server: { JENKINS_URL: 'https://ci.example.com/' },
+  },
+  {
+    name: 'Azure Pipelines',
+    env: {
+      TF_BUILD: 'True',
+      BUILD_BUILDID: '42',
+      SYSTEM_COLLECTIONID: '0CA3DDD9-F0B0-4635-A98C-5866526961B6',
+      SYSTEM_STAGENAME: 'Build',
+      SYSTEM_PHASENAME: 'unit',
+      SYSTEM_JOBNAME: '__default',
+      SYSTEM_JOBID: 'j-1',
+      SYSTEM_STAGEATTEMPT: '1',
+      SYSTEM_PHASEATTEMPT: '1',
+      SYSTEM_JOBATTEMPT: '1',
+    },
+    told: {
+      ci_instance: '0ca3ddd9-f0b0-4635-a98c-5866526961b6',
+      job_key: 'Build/unit/__default',
+      job_instance: 'j-1',
+      job_retries: 0,
+    },
+    retry: { SYSTEM_STAGEATTEMPT: '2', SYSTEM_JOBATTEMPT: '2' },
+    retried: { job_retries: 2 },
+    sibling: { SYSTEM_PHASENAME: 'integration', SYSTEM_JOBID: 'j-2' },
+    server: { SYSTEM_COLLECTIONID: '1ca3ddd9-f0b0-4635-a98c-5866526961b6' },
+  },
+  {
+    name: 'Bitbucket Pipelines',
+    env: {
+      BITBUCKET_BUILD_NUMBER: '31',
+      BITBUCKET_PIPELINE_UUID: '{f1d2d2f9-24e9-4c5a-b0d3-000000000001}',
+      BITBUCKET_REPO_UUID: '{8864CD24-449d-4441-8862-cf4fe8ad6caa}',
+      BITBUCKET_REPO_FULL_NAME: 'acme/shop',
+      BITBUCKET_STEP_UUID: '{s-1}',
+      BITBUCKET_STEP_RUN_NUMBER: '1',
+    },
+    told: { ci_instance: '8864cd24-449d-4441-8862-cf4fe8ad6caa', job_key: null, job_instance: 's-1', job_retries: 0 },
+    retry: { BITBUCKET_STEP_RUN_NUMBER: '2' },
+    retried: { job_retries: 1 },
+    sibling: { BITBUCKET_STEP_UUID: '{s-2}' },
+    server: { BITBUCKET_REPO_UUID: '{9864cd24-449d-4441-8862-cf4fe8ad6caa}' },
+  },
+  {
+    name: 'Buildkite',
+    env: {
+      BUILDKITE: 'true',
+      BUILDKITE_BUILD_ID: 'bk-1',
+      BUILDKITE_ORGANIZATION_SLUG: 'acme',
+      BUILDKITE_STEP_ID: 'step-1',
+      BUILDKITE_PARALLEL_JOB: '0',
+      BUILDKITE_JOB_ID: 'j1',
+      BUILDKITE_RETRY_COUNT: '0',
+    },
+    told: { ci_instance: 'acme', job_key: 'step-1/0', job_instance: 'j1', job_retries: 0 },
+    retry: { BUILDKITE_JOB_ID: 'j2', BUILDKITE_RETRY_COUNT: '1' },
+    retried: { job_instance: 'j2', job_retries: 1 },
+    sibling: { BUILDKITE_PARALLEL_JOB: '1', BUILDKITE_JOB_ID: 'j3' },
+    server: { BUILDKITE_ORGANIZATION_SLUG: 'zeta' },
+  },
+  {
+    name: 'Buildkite, a matrix',
+    env: {
+      BUILDKITE: 'true',
+      BUILDKITE_BUILD_ID: 'bk-1',
+      BUILDKITE_STEP_ID: 's',
+      BUILDKITE_COMMAND: 'make linux',
+      BUILDKITE_JOB_ID: 'j1',
+    },
+    told: { job_instance: 'j1' },
+    retry: { BUILDKITE_JOB_ID: 'j2' },
+    retried: { job_instance: 'j2' },
+    sibling: { BUILDKITE_COMMAND: 'make windows', BUILDKITE_JOB_ID: 'j3' },
+    server: { BUILDKITE_ORGANIZATION_SLUG: 'zeta' },
+  },
+  {
+    name: 'CircleCI',
+    env: {
+      CIRCLECI: 'true',
+      CIRCLE_WORKFLOW_ID: 'w-1',
+      CIRCLE_ORGANIZATION_ID: 'org-1',
+      CIRCLE_JOB: 'test',
+      CIRCLE_NODE_INDEX: '0',
+      CIRCLE_WORKFLOW_JOB_ID: 'job-1',
+    },
+    told: { external_run_id: 'w-1', ci_instance: 'org-1', job_key: 'test/0', job_instance: 'job-1', job_retries: null },
+    retry: { CIRCLE_WORKFLOW_ID: 'w-2', CIRCLE_WORKFLOW_JOB_ID: 'job-2' },
+    retried: { external_run_id: 'w-2', job_instance: 'job-2' },
+    sibling: { CIRCLE_NODE_INDEX: '1', CIRCLE_WORKFLOW_JOB_ID: 'job-3' },
+    server: { CIRCLE_ORGANIZATION_ID: 'org-2' },
+  },
+  {
+    name: 'Travis CI',
+    env: {
+      TRAVIS: 'true',
+      TRAVIS_BUILD_ID: '7',
+      TRAVIS_BUILD_WEB_URL: 'https://app.travis-ci.com/acme/shop/builds/7',
+      TRAVIS_JOB_NUMBER: '7.1',
+      TRAVIS_JOB_ID: '1',
+    },
+    told: { ci_instance: 'app.travis-ci.com', job_key: '7.1', job_instance: '1' },
+    retry: {},
+    retried: {},
+    sibling: { TRAVIS_JOB_NUMBER: '7.2', TRAVIS_JOB_ID: '2' },
+    server: { TRAVIS_BUILD_WEB_URL: 'https://travis.example.com/acme/shop/builds/7' },
+  },
+  {
+    name: 'TeamCity',
+    env: { TEAMCITY_VERSION: '2025.07', TEAMCITY_BUILD_PROPERTIES_FILE: properties, BUILD_NUMBER: '12' },
+    told: { external_run_id: '8811', ci_instance: 'teamcity.example.com/tc', job_key: null, job_instance: '8811' },
+    retry: {},
+    retried: {},
+    sibling: {},
+    server: { TEAMCITY_BUILD_PROPERTIES_FILE: '', BUILD_URL: 'https://other.example.com/build/12' },
+  },
+  {
+    name: 'Harness',
+    env: {
+      DRONE: 'true',
+      HARNESS_BUILD_ID: '12',
+      HARNESS_ACCOUNT_ID: 'a',
+      HARNESS_ORG_ID: 'default',
+      HARNESS_PROJECT_ID: 'shop',
+      HARNESS_PIPELINE_ID: 'build',
+      HARNESS_STAGE_ID: 'unit',
+      HARNESS_STEP_ID: 'report',
+      HARNESS_EXECUTION_ID: 'e-1',
+    },
+    told: {
+      ci_system: 'harness',
+      external_run_id: '12',
+      ci_instance: 'a/default/shop/build',
+      job_key: 'unit/report',
+      job_instance: 'e-1',
+    },
+    retry: {},
+    retried: {},
+    sibling: { HARNESS_STAGE_ID: 'integration' },
+    server: { HARNESS_PIPELINE_ID: 'deploy' },
+  },
+  {
+    name: 'Semaphore',
+    env: {
+      SEMAPHORE: 'true',
+      SEMAPHORE_ORGANIZATION_URL: 'https://acme.semaphoreci.com',
+      SEMAPHORE_WORKFLOW_ID: 'wf-1',
+      SEMAPHORE_JOB_NAME: 'Test - 1/2',
+      SEMAPHORE_JOB_ID: 'j-1',
+    },
+    told: { external_run_id: 'wf-1', ci_instance: 'acme.semaphoreci.com', job_key: 'Test - 1/2', job_instance: 'j-1' },
+    retry: { SEMAPHORE_WORKFLOW_ID: 'wf-2', SEMAPHORE_JOB_ID: 'j-2' },
+    retried: { external_run_id: 'wf-2', job_instance: 'j-2' },
+    sibling: { SEMAPHORE_JOB_NAME: 'Test - 2/2', SEMAPHORE_JOB_ID: 'j-3' },
+    server: { SEMAPHORE_ORGANIZATION_URL: 'https://zeta.semaphoreci.com' },
+  },
+  {
+    name: 'Drone',
+    env: {
+      DRONE: 'true',
+      DRONE_SYSTEM_HOST: 'Drone.example.com',
+      DRONE_REPO: 'acme/shop',
+      DRONE_BUILD_NUMBER: '9',
+      DRONE_STAGE_NAME: 'linux',
+      DRONE_STEP_NAME: 'test',
+    },
+    told: { external_run_id: 'acme/shop/9', ci_instance: 'drone.example.com/acme/shop', job_key: 'linux/test' },
+    retry: { DRONE_BUILD_NUMBER: '10' },
+    retried: { external_run_id: 'acme/shop/10' },
+    sibling: { DRONE_STAGE_NAME: 'windows' },
+    server: { DRONE_SYSTEM_HOST: 'drone.example.org' },
+  },
+  {
+    name: 'Woodpecker',
+    env: {
+      CI: 'woodpecker',
+      CI_SYSTEM_HOST: 'ci.example.com',
+      CI_REPO_OWNER: 'acme',
+      CI_REPO_NAME: 'shop',
+      CI_PIPELINE_NUMBER: '9',
+      CI_WORKFLOW_NAME: 'linux',
+      CI_STEP_NAME: 'test',
+    },
+    told: { external_run_id: 'acme/shop/9', ci_instance: 'ci.example.com/acme/shop', job_key: 'linux/test' },
+    retry: { CI_PIPELINE_NUMBER: '10' },
+    retried: { external_run_id: 'acme/shop/10' },
+    sibling: { CI_WORKFLOW_NAME: 'windows' },
+    server: { CI_SYSTEM_HOST: 'ci.example.org' },
+  },
+  {
+    name: 'CodeBuild',
+    env: {
+      CODEBUILD_BUILD_ID: 'shop:1',
+      CODEBUILD_BUILD_ARN: 'arn:aws:codebuild:eu-west-1:123456789012:build/shop:1',
+      CODEBUILD_BATCH_BUILD_IDENTIFIER: 'unit',
+    },
+    told: { external_run_id: 'shop:1', ci_instance: 'eu-west-1/123456789012', job_key: 'unit', job_instance: 'shop:1' },
+    retry: { CODEBUILD_BUILD_ID: 'shop:2' },
+    retried: { external_run_id: 'shop:2', job_instance: 'shop:2' },
+    sibling: { CODEBUILD_BATCH_BUILD_IDENTIFIER: 'integration' },
+    server: { CODEBUILD_BUILD_ARN: 'arn:aws:codebuild:eu-west-1:210987654321:build/shop:1' },
+  },
+]
+
+for (const { name, env, told, retry, retried, sibling, server } of SYSTEMS) {
+  const first = () => identify(env)
+
+  test(`${name}: what a first try says`, () => assert.deepEqual({ ...first(), ...told }, first()))
+
+  test(`${name}: another try says what its system keeps`, () => {
+    assert.deepEqual(identify(having(env, retry)), { ...first(), ...retried })
+  })
+
+  test(`${name}: two servers with one number are told apart`, () => {
+    const [here, there] = [first(), identify(having(env, server))]
+    assert.notEqual(here.ci_instance, there.ci_instance)
+    assert.ok(there.ci_instance)
+  })
+
+  // TeamCity has one job in a run, Gitea tells nothing apart.
+  if (Object.keys(sibling).length === 0) continue
+  test(`${name}: two jobs of one name are told apart`, () => {
+    const [one, other] = [first(), identify(having(env, sibling))]
+    assert.equal(one.external_run_id, other.external_run_id)
+    assert.notDeepEqual(
+      [one.job_key, one.job_key ?? one.job_instance],
+      [other.job_key, other.job_key ?? other.job_instance],
+    )
+  })
+}
+
+test('Jenkins: paths, secrets and what the shell sets do not change the job; every axis does', () => {
+  const env = { JENKINS_URL: 'https://ci.example.com/', JOB_NAME: 'mx', BUILD_NUMBER: '9', NODE_NAME: 'a' }
+  const of = (changes: Env) => identify({ ...env, ...changes }).job_instance
+  const same = {
+    JAVA_HOME: '/opt/a',
+    API_TOKEN: 'x',
+    NEXUS_PSW: 'x',
+    SHLVL: '2',
+    _: 'x',
+    OLDPWD: 'x',
+    npm_command: 'x',
+    CLASSES: '/x',
+  }
+  for (const [name, value] of Object.entries(same)) assert.equal(of({ [name]: value }), of({}), name)
+  const axes = {
+    OS: 'linux',
+    NODE_VERSION: '24',
+    PROFILE: 'debug',
+    WORKSPACE: '/w@2',
+    STAGE_NAME: 'Test',
+    EXECUTOR_NUMBER: '1',
+  }
+  for (const [name, value] of Object.entries(axes)) assert.notEqual(of({ [name]: value }), of({}), name)
+})
+
+test('names of jobs become what the CI has only where they were `default`', () => {
+  const jobOf = (env: Env) => detectCi(env, directory)?.job
+  const jenkins = { JENKINS_URL: 'https://ci.example.com/', BUILD_NUMBER: '9' }
+  assert.equal(jobOf({ ...jenkins, JOB_NAME: 'shop/ARCH=arm,OS=linux' }), 'ARCH=arm,OS=linux')
+  assert.equal(jobOf({ ...jenkins, JOB_NAME: 'shop/OS=linux', STAGE_NAME: 'Test' }), 'Test')
+  assert.equal(jobOf({ ...jenkins, JOB_NAME: 'shop' }), null)
+  const travis = { TRAVIS: 'true', TRAVIS_BUILD_ID: '7', TRAVIS_JOB_NUMBER: '7.1' }
+  assert.equal(jobOf(travis), '7.1')
+  assert.equal(jobOf({ ...travis, TRAVIS_JOB_NAME: 'unit' }), 'unit')
+  const bitbucket = { BITBUCKET_PIPELINE_UUID: '{p}', BITBUCKET_STEP_UUID: '{s}' }
+  assert.equal(jobOf(bitbucket), 'step')
+  assert.equal(jobOf({ ...bitbucket, BITBUCKET_PARALLEL_STEP: '1' }), 'step 1')
+})
+
+test('the head is named beside the merge commit where the CI tells both', () => {
+  const [merge, head] = ['a'.repeat(40), 'b'.repeat(40)]
+  const event = join(directory, 'event.json')
+  writeFileSync(event, JSON.stringify({ pull_request: { head: { sha: head } } }))
+  const env = { GITHUB_ACTIONS: 'true', GITHUB_RUN_ID: '5', GITHUB_SHA: merge, GITHUB_EVENT_PATH: event }
+  const { commit_sha, head_sha } = detectCi(env, directory) as CiJob
+  assert.deepEqual([commit_sha, head_sha], [merge, head])
+})
+
+const FIXTURE = new URL('./fixtures/ci-environments.json', import.meta.url)
+const ENVIRONMENTS = JSON.parse(readFileSync(FIXTURE, 'utf8'))
+
+for (const { system, common, first, second } of ENVIRONMENTS.same_run_two_jobs.pairs) {
+  // What only the token tells is for the server.
+  if (first.token) continue
+  test(`one run, two jobs: ${system}`, () => {
+    const [one, other] = [identify({ ...common, ...first }), identify({ ...common, ...second })]
+    assert.equal(one.external_run_id, other.external_run_id)
+    assert.notEqual(one.job_key ?? one.job_instance, other.job_key ?? other.job_instance)
+  })
+}
+
+for (const { system, first, second } of ENVIRONMENTS.two_servers_one_number.pairs) {
+  test(`two servers, one number: ${system}`, () => {
+    const [one, other] = [identify(first), identify(second)]
+    assert.equal(one.external_run_id, other.external_run_id)
+    assert.notDeepEqual([one.ci_system, one.ci_instance], [other.ci_system, other.ci_instance])
+    assert.ok(one.ci_instance && other.ci_instance)
+  })
+}

@@ -40,7 +40,7 @@ export const runExecCommand = defineCommand({
     const client = connect(options, { env, output, signal: stop.signal })
     const reported = new ReportedRun(client, output)
     const run = {
-      ...describeRun(options, { env, cwd }, true),
+      ...describeRun(options, { env, cwd }),
       ...timeoutOf(options),
       started_at: new Date().toISOString(),
     }

@@ -9,7 +9,7 @@ import { findOnHost } from '../../repositories/repository.store.ts'
 import { splitAddress } from '../../repositories/repository-identity.ts'
 import type { Services } from '../../services.ts'
 import { checkClaims, toClaimedRun } from './claimed-run.ts'
-import { type CreatedRun, type RunToStore, recordRun } from './record-run.ts'
+import { type CreatedRun, recordRun } from './record-run.ts'
 import { normalizeInstance } from './repository-address.ts'
 import type { NewCiRun } from './run.schema.ts'
 import { requireStoredRun } from './run.store.ts'
@@ -42,6 +42,8 @@ export async function createRun(
   const job = getTokenJob(actor)
   const given = readRepository(input.repository, '/body/repository')
   const now = services.clock.now()
+  if (input.continue && input.attempt !== undefined)
+    throw createInvalidFieldError('/body/continue', 'cannot be given together with attempt')
   requireKeyRepository(actor, splitAddress(given))
   if (job === null) return recordRun(services, intake, actor, toRun(actor, input, given, now))
   const { ci_system, external_run_id } = input
@@ -61,7 +63,10 @@ export async function createRun(
     const run = await requireStoredRun(services.sql, await requireHostRun(services, actor.org_id, job), now)
     return { run: toCiSystemRun(run, job), created: false, conflicts: [] }
   }
-  return recordRun(services, intake, actor, toClaimedRun(actor, { job, repository, body: input }, now))
+  // A token that names its attempt continues nothing.
+  const isContinued = job.run.attempt === null && input.continue === true
+  const claimed = toClaimedRun(actor, { job, repository, body: input }, now)
+  return recordRun(services, intake, actor, { ...claimed, isContinued })
 }
 
 /**
@@ -80,11 +85,12 @@ async function canBeNamed(db: Db, orgId: string, job: TokenJob, address: string)
   return host === getTokenHost(job) && (await findOnHost(db, orgId, host, name)) === null
 }
 
-function toRun(actor: Actor, input: NewCiRun, repository: string, now: Date): RunToStore {
+function toRun(actor: Actor, input: NewCiRun, repository: string, now: Date) {
   return {
+    isContinued: input.continue === true,
     org_id: actor.org_id,
     id: createRunId(now),
-    provider: 'other',
+    provider: 'other' as const,
     ci_system: input.ci_system,
     ci_instance: normalizeInstance(input.ci_instance),
     ci_system_name: input.ci_system_name ?? null,
@@ -94,7 +100,7 @@ function toRun(actor: Actor, input: NewCiRun, repository: string, now: Date): Ru
     ref: input.ref ?? null,
     pipeline_name: input.pipeline_name,
     event: input.event,
-    trust: 'self_reported',
+    trust: 'self_reported' as const,
     credential: actor.credential,
     claimed: null,
     attempt: {

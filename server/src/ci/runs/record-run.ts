@@ -1,9 +1,10 @@
 import type { Actor } from '../../access/actor.ts'
+import { ATTEMPT_MAX } from '../../access/oidc-trusts/token-job.ts'
 import { attemptOutdated, runConflict } from '../../errors/ci.ts'
 import { upsertMonthlyUse } from '../../organizations/organization.store.ts'
 import { getNextUtcDayStart, getNextUtcMonthStart, getUtcMonthStart } from '../../platform/clock.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { createRateLimitError } from '../../platform/http/errors.ts'
+import { createInvalidFieldError, createRateLimitError } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
 import {
   type CiSystemRun,
@@ -17,6 +18,7 @@ import {
 import { type AttemptKey, findAttempt, insertAttempt, updateAttempt } from './run-attempt.store.ts'
 import { NEW_RUNS_PER_DAY_MAX, type RunIntake } from './run-intake.ts'
 import { type InsertedRun, insertRuns, type NewRun, updateClaimedRun, updateInstance } from './run-row.store.ts'
+import { isFinal } from './run-status.ts'
 import { isSameAddress, requireOwnRepository } from './token-repository.ts'
 
 /** What a sender and the stored run name differently. */
@@ -25,6 +27,9 @@ export type CreatedRun = { run: CiSystemRun; created: boolean; conflicts: RunCon
 
 /** A run with the attempt to store, as a credential states it. */
 export type RunToStore = Omit<NewRun, 'day_number' | 'is_first'>
+
+/** Whether the next attempt is asked for if the newest one has ended. */
+type Continued = { isContinued: boolean }
 
 /** Day numbers collide more than once or twice only when the limit of the day is near. */
 const COLLISIONS_MAX = 50
@@ -40,7 +45,7 @@ export async function recordRun(
   services: Services,
   intake: RunIntake,
   actor: Actor,
-  run: RunToStore,
+  { isContinued = false, ...run }: RunToStore & Partial<Continued>,
 ): Promise<CreatedRun> {
   const now = run.created_at
   const credential = { org_id: actor.org_id, id: actor.credential.id }
@@ -51,7 +56,7 @@ export async function recordRun(
     const first = day_number === null ? null : { ...run, day_number, is_first: true }
     const inserted = first && (await insertRun(services, intake, actor, first))
     if (inserted !== null) return { run: inserted, created: true, conflicts: [] }
-    const { stored, beside } = await services.sql.begin((tx) => repeatRun(tx, actor, run, day_number))
+    const { stored, beside } = await services.sql.begin((tx) => repeatRun(tx, actor, { run, isContinued }, day_number))
     if (beside) return { run: beside, created: true, conflicts: [] }
     if (stored && day_number !== null) intake.numbers.giveBack(credential, now, day_number)
     if (stored) return stored
@@ -94,6 +99,8 @@ function asStored({ trust, ...run }: NewRun, { linked_repository, stands_beside 
   return { ...run, ...attempt, ...times, ...own, trust, attempt: attempt.number, linked_repository, stands_beside }
 }
 
+type SentRun = Continued & { run: RunToStore }
+
 /** The run that was stored before, or one that is new beside those of other servers. */
 type Repeated = { stored: CreatedRun | null; beside: CiSystemRun | null }
 
@@ -102,21 +109,29 @@ type Repeated = { stored: CreatedRun | null; beside: CiSystemRun | null }
  * belongs to runs of other servers, stores the run beside them, under the lock of the first one.
  * Both are null when the number is not stored, or the number of the day is used.
  */
-async function repeatRun(tx: Tx, actor: Actor, run: RunToStore, day_number: number | null): Promise<Repeated> {
+async function repeatRun(tx: Tx, actor: Actor, sent: SentRun, day_number: number | null): Promise<Repeated> {
+  const { run } = sent
   const isStored = await lockNumber(tx, run.org_id, run)
   const stored = await lockSentRun(tx, run.org_id, run)
-  if (stored) return { stored: await repeatStored(tx, actor, stored, run), beside: null }
+  if (stored) return { stored: await repeatStored(tx, actor, stored, sent), beside: null }
   if (!isStored || day_number === null) return { stored: null, beside: null }
   const other = { ...run, day_number, is_first: false }
   const inserted = await insertCounted(tx, actor, other)
   return { stored: null, beside: inserted && asStored(other, inserted) }
 }
 
-async function repeatStored(tx: Tx, actor: Actor, stored: IdentifiedRun, run: RunToStore): Promise<CreatedRun> {
+async function repeatStored(
+  tx: Tx,
+  actor: Actor,
+  stored: IdentifiedRun,
+  { run, isContinued }: SentRun,
+): Promise<CreatedRun> {
   refuseOther(stored, run)
   await requireOwnRepository(tx, actor, stored)
-  const { number, status } = run.attempt
+  const { status } = run.attempt
   const conflicts = listConflicts(stored, run)
+  if (isContinued && conflicts.length > 0) throw runConflict()
+  const { number, overdue_status } = isContinued ? await continueRun(tx, stored, run) : { ...run.attempt, ...ENDS }
   if (number < stored.newest_attempt) throw attemptOutdated(number, stored.newest_attempt)
   const now = run.created_at
   const key = { org_id: run.org_id, run_id: stored.id, attempt: number }
@@ -127,9 +142,20 @@ async function repeatStored(tx: Tx, actor: Actor, stored: IdentifiedRun, run: Ru
     await updateInstance(tx, key, run.ci_instance)
   const repository = conflicts.includes('repository') ? run.repository : null
   const commit_sha = conflicts.length > 0 ? run.commit_sha : null
-  if (created) await insertAttempt(tx, key, { ...run.attempt, repository, commit_sha }, now)
+  if (created) await insertAttempt(tx, key, { ...run.attempt, number, repository, commit_sha, overdue_status }, now)
   else if (status === 'in_progress') await startQueued(tx, key, now)
   return { run: await requireCiSystemRun(tx, key, now), created, conflicts }
+}
+
+const ENDS = { overdue_status: null }
+
+/** The newest attempt, or the one after it where that has ended (ci-evidence §3). Throws 400. */
+async function continueRun(tx: Tx, { id, newest_attempt }: IdentifiedRun, { org_id, created_at }: RunToStore) {
+  const newest = await findAttempt(tx, { org_id, run_id: id, attempt: newest_attempt }, created_at)
+  if (newest === null || !isFinal(newest.status)) return { number: newest_attempt, ...ENDS }
+  if (newest_attempt >= ATTEMPT_MAX)
+    throw createInvalidFieldError('/body/continue', `the run has ${ATTEMPT_MAX} attempts, which is the most`)
+  return { number: newest_attempt + 1, overdue_status: newest.status }
 }
 
 /**

@@ -16,6 +16,9 @@ export type AttemptRow = {
 /** What an attempt is about. Null where it is the same as its run. */
 export type AttemptSource = { repository: string | null; commit_sha: string | null }
 
+/** The status of an attempt that nobody finishes, once its deadline has passed; null: `timed_out`. */
+type Overdue = { overdue_status: RunStatus | null }
+
 /**
  * Makes `attempt` the newest attempt of a run and keeps the previous one as an earlier attempt. The
  * run is locked.
@@ -23,16 +26,17 @@ export type AttemptSource = { repository: string | null; commit_sha: string | nu
 export async function insertAttempt(
   tx: Tx,
   { org_id, run_id }: Omit<AttemptKey, 'attempt'>,
-  { repository, commit_sha, ...attempt }: AttemptRow & AttemptSource,
+  { repository, commit_sha, ...attempt }: AttemptRow & AttemptSource & Overdue,
   at: Date,
 ): Promise<void> {
   await tx`
     with superseded as (
       insert into ci_run_attempts (
-        org_id, run_id, number, status, url, actor, started_at, completed_at, deadline_at, trust, repository, commit_sha
+        org_id, run_id, number, status, url, actor, started_at, completed_at, deadline_at, trust, repository, commit_sha,
+        overdue_status
       )
       select org_id, id, newest_attempt, status, url, actor, started_at, completed_at, deadline_at, trust,
-        attempt_repository, attempt_commit_sha
+        attempt_repository, attempt_commit_sha, overdue_status
       from ci_runs
       where org_id = ${org_id}
         and id = ${run_id}
@@ -40,7 +44,8 @@ export async function insertAttempt(
     update ci_runs
     set newest_attempt = ${attempt.number}, status = ${attempt.status}, url = ${attempt.url}, actor = ${attempt.actor},
       started_at = ${attempt.started_at}, completed_at = null, deadline_at = ${attempt.deadline_at},
-      attempt_repository = ${repository}, attempt_commit_sha = ${commit_sha}, updated_at = ${at}
+      attempt_repository = ${repository}, attempt_commit_sha = ${commit_sha},
+      overdue_status = ${attempt.overdue_status}, updated_at = ${at}
     where org_id = ${org_id}
       and id = ${run_id}`
 }
@@ -52,12 +57,13 @@ export async function insertAttempt(
 export function buildAttempts(db: Db, orgId: string, runId: string) {
   return db`(
     select newest_attempt as number, status, url, actor, started_at, completed_at, deadline_at, trust,
-      attempt_repository as repository, attempt_commit_sha as commit_sha
+      attempt_repository as repository, attempt_commit_sha as commit_sha, overdue_status
     from ci_runs
     where org_id = ${orgId}
       and id = ${runId}
     union all
-    select number, status, url, actor, started_at, completed_at, deadline_at, trust, repository, commit_sha
+    select number, status, url, actor, started_at, completed_at, deadline_at, trust, repository, commit_sha,
+      overdue_status
     from ci_run_attempts
     where org_id = ${orgId}
       and run_id = ${runId}
@@ -149,11 +155,15 @@ export type AttemptKey = { org_id: string; run_id: string; attempt: number }
 export type AttemptTable = 'run' | 'attempt'
 
 /**
- * The status of an attempt at `now`: an open attempt past its deadline is `timed_out`, settled or
- * not.
+ * The status of an attempt at `now`: an open attempt past its deadline is `timed_out`, or what its
+ * run was before, settled or not.
  */
 export function buildStatusAt(db: Db, table: AttemptTable, now: Date) {
-  return db`case when ${isOverdue(db, table, now)} then 'timed_out' else ${db(table)}.status end`
+  return db`case when ${isOverdue(db, table, now)} then ${buildOverdueStatus(db, table)} else ${db(table)}.status end`
+}
+
+function buildOverdueStatus(db: Db, table: AttemptTable) {
+  return db`coalesce(${db(table)}.overdue_status, 'timed_out')`
 }
 
 /** When an attempt was completed, as of `now`; null while it is open. */
@@ -176,15 +186,18 @@ export function isOverdue(db: Db, table: AttemptTable, now: Date) {
 
 const SETTLED_AT_ONCE_MAX = 1000
 
+/** An attempt whose deadline has passed. A continued one has the status of the attempt before it. */
+export type SettledAttempt = AttemptKey & { is_continued: boolean }
+
 /**
- * Sets newest attempts past their deadline to `timed_out`, oldest first, and returns them. Skips
- * runs that are locked; the next call settles them.
+ * Settles newest attempts past their deadline, oldest first, and returns them. Skips runs that are
+ * locked; the next call settles them.
  */
-export async function updateNewestOverdueAttempts(db: Db, now: Date): Promise<AttemptKey[]> {
+export async function updateNewestOverdueAttempts(db: Db, now: Date): Promise<SettledAttempt[]> {
   return runAcrossOrganizations(
     db,
     db`ci_runs run where ${isOverdue(db, 'run', now)}`,
-    (orgId) => db<AttemptKey[]>`
+    (orgId) => db<SettledAttempt[]>`
       with overdue as (
         select org_id, id
         from ci_runs run
@@ -194,10 +207,11 @@ export async function updateNewestOverdueAttempts(db: Db, now: Date): Promise<At
         for update skip locked
       )
       update ci_runs run
-      set status = 'timed_out', completed_at = ${buildTimeout(db, 'run')}, updated_at = ${now}
+      set status = ${buildOverdueStatus(db, 'run')}, completed_at = ${buildTimeout(db, 'run')}, updated_at = ${now}
       from overdue
       where (run.org_id, run.id) = (overdue.org_id, overdue.id) ${buildSpreadCondition(db, 'run', orgId)}
-      returning run.org_id, run.id as run_id, run.newest_attempt as attempt`,
+      returning run.org_id, run.id as run_id, run.newest_attempt as attempt,
+        run.overdue_status is not null as is_continued`,
   )
 }
 
@@ -205,11 +219,11 @@ export async function updateNewestOverdueAttempts(db: Db, now: Date): Promise<At
  * The same for earlier attempts. Every change of an earlier attempt locks its run, hence `for
  * update` on both.
  */
-export async function updateEarlierOverdueAttempts(db: Db, now: Date): Promise<AttemptKey[]> {
+export async function updateEarlierOverdueAttempts(db: Db, now: Date): Promise<SettledAttempt[]> {
   return runAcrossOrganizations(
     db,
     db`ci_run_attempts attempt where ${isOverdue(db, 'attempt', now)}`,
-    (orgId) => db<AttemptKey[]>`
+    (orgId) => db<SettledAttempt[]>`
       with overdue as (
         select attempt.org_id, attempt.run_id, attempt.number
         from ci_runs run
@@ -226,10 +240,11 @@ export async function updateEarlierOverdueAttempts(db: Db, now: Date): Promise<A
         where (run.org_id, run.id) = (overdue.org_id, overdue.run_id) ${buildSpreadCondition(db, 'run', orgId)}
       )
       update ci_run_attempts attempt
-      set status = 'timed_out', completed_at = ${buildTimeout(db, 'attempt')}
+      set status = ${buildOverdueStatus(db, 'attempt')}, completed_at = ${buildTimeout(db, 'attempt')}
       from overdue
       where (attempt.org_id, attempt.run_id, attempt.number) = (overdue.org_id, overdue.run_id, overdue.number)
         ${buildSpreadCondition(db, 'attempt', orgId)}
-      returning attempt.org_id, attempt.run_id, attempt.number as attempt`,
+      returning attempt.org_id, attempt.run_id, attempt.number as attempt,
+        attempt.overdue_status is not null as is_continued`,
   )
 }

@@ -79,6 +79,12 @@ export const NewCiRun = Closed({
         'The number of the attempt. A higher number than the newest adds an attempt to the run. A lower number is 409 `attempt_outdated`. Defaults to 1, or to the attempt of the OIDC token.',
     }),
   ),
+  continue: Type.Optional(
+    Type.Literal(true, {
+      description:
+        'For CI systems that retry jobs inside of a run: if the newest attempt of the run has ended, the next one is created (201); if it is open, it is returned (200). Not with `attempt`. A new attempt that nobody finishes has the status of the one before it from its deadline on.',
+    }),
+  ),
   repository: RepositoryAddress,
   commit_sha: CommitSha,
   ref: Type.Optional(

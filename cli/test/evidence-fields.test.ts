@@ -56,22 +56,27 @@ test('a report names the server, the job, its execution and its tries, and what 
   const { code, stderr, sent } = await call(REPORTING)
   assert.equal(code, 0, stderr)
   const run = sent('/v1/ci/runs')
-  assert.deepEqual([run.ci_instance, run.attempt], ['gitlab.example.com', undefined])
+  assert.deepEqual([run.ci_instance, run.continue, run.attempt], ['gitlab.example.com', undefined, undefined])
   const { job, expect, attempt } = sent('/v1/ci/runs/run_1/reports')
   assert.deepEqual([job.name, job.key, job.instance, job.retries, attempt], ['test', 'test', '9001', 1, 2])
   assert.deepEqual(expect, { repository: REPOSITORY, commit_sha: OURS })
 })
 
-test('a gate names its execution and what it expects', async () => {
+test('a gate names its execution and what it expects, and continues a run that has ended', async () => {
   const { code, stderr, sent } = await call(OPENING)
   assert.equal(code, 0, stderr)
+  assert.equal(sent('/v1/ci/runs').continue, true)
   const { job_instance, expect, attempt } = sent('/v1/ci/gates')
   assert.deepEqual([job_instance, attempt], ['9001', 2])
   assert.deepEqual(expect, { repository: REPOSITORY, commit_sha: OURS })
 })
 
-test('run start sends the attempt that is named', async () => {
-  assert.equal((await call(['run', 'start', '--attempt', '3'])).sent('/v1/ci/runs').attempt, 3)
+test('run start continues; an attempt that is named is sent alone', async () => {
+  const named = (await call(['run', 'start', '--attempt', '3'])).sent('/v1/ci/runs')
+  assert.deepEqual([named.attempt, named.continue], [3, undefined])
+  assert.equal((await call(['run', 'start'])).sent('/v1/ci/runs').continue, true)
+  const finished = await call(['run', 'finish', '--status', 'success'])
+  assert.equal(finished.sent('/v1/ci/runs').continue, undefined)
 })
 
 test('where the CI counts no attempts, the newest one is meant', async () => {

@@ -25,7 +25,7 @@ const GITLAB = {
   CI_JOB_ID: '9001',
   CI_JOB_RETRY_COUNT: '1',
 }
-const LATER = ['ci_instance', 'expect', 'job_instance']
+const LATER = ['ci_instance', 'continue', 'expect', 'job_instance']
 const LATER_OF_JOB = ['key', 'instance', 'retries']
 
 const directory = temporaryDirectory()
@@ -78,14 +78,13 @@ test('an older server gets what it knows, and the command says so once, with the
 })
 
 test('a server that lacks one field gets the others', async () => {
-  const { url, received } = await startOlderServer(['ci_instance', 'expect', 'job/key', 'job/instance'])
+  const { url, received } = await startOlderServer(['ci_instance', 'expect', 'job/key', 'job/instance', 'job/retries'])
   const env = { ...GITLAB, SHIPLOCK_URL: url, SHIPLOCK_KEY: 'x' }
-  const { code, stderr } = await shiplock(['report', '--junit', 'junit.xml'], { env, cwd: directory })
+  const { code, stderr } = await shiplock(['run', 'start'], { env })
   assert.equal(code, 0, stderr)
   assert.equal(stderr.match(NOTICE)?.length, 1)
-  assert.equal(lastBody(received, '/v1/ci/runs').ci_instance, 'gitlab.example.com')
-  const { job } = lastBody(received, '/v1/ci/runs/run_1/reports')
-  assert.deepEqual([job.instance, job.retries], ['9001', undefined])
+  const { ci_instance, continue: continued } = lastBody(received, '/v1/ci/runs')
+  assert.deepEqual([ci_instance, continued], ['gitlab.example.com', undefined])
 })
 
 test('another refusal of a later field is an error', async () => {

@@ -33,7 +33,7 @@ export const gateOpenCommand = defineCommand({
     const { environment, job, gate } = options
     if (environment === undefined) throw new UsageError('Give the environment with --environment')
     const client = connect(options, context)
-    const run = await findRun(client, options, context)
+    const run = await findRun(client, options, context, true)
     const attempt = await newestAttempt(client, run)
     const execution = await findExecution(options, client, context)
     const choice = { ...(attempt && { attempt }), ...(job && { job }), ...(gate && { gate_id: gate }) }

@@ -40,7 +40,7 @@ export const runExecCommand = defineCommand({
     const client = connect(options, { env, output, signal: stop.signal })
     const reported = new ReportedRun(client, output)
     const run = {
-      ...describeRun(options, { env, cwd }),
+      ...describeRun(options, { env, cwd }, true),
       ...timeoutOf(options),
       started_at: new Date().toISOString(),
     }

@@ -35,7 +35,7 @@ export const runStartCommand = defineCommand({
     'shiplock run start --ci-system concourse --external-run-id "$BUILD_ID" --event push',
   ],
   async run({ options }, context) {
-    const run = { ...describeRun(options, context), ...statusOf(options), ...timeoutOf(options) }
+    const run = { ...describeRun(options, context, true), ...statusOf(options), ...timeoutOf(options) }
     const [created] = await createRun(connect(options, context), run, options, context)
     context.output.say(`Run of ${created.repository}, attempt ${created.attempt}: ${created.app_url}`)
     context.output.print({ json: created, text: created.id })

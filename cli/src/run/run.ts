@@ -63,7 +63,12 @@ export type RunName = { id: string; attempt: number | null; host: string | null;
  * `shiplock run exec`, or the run of the CI job. Creates it if the API does not know it yet; a
  * repetition returns the same run. Throws a `UsageError` if there is none.
  */
-export async function findRun(client: ShiplockClient, options: RunOptions, context: Context): Promise<RunName> {
+export async function findRun(
+  client: ShiplockClient,
+  options: RunOptions,
+  context: Context,
+  begins = false,
+): Promise<RunName> {
   const named = namedRun(options, context.env)
   if (named !== null) return named
   if (options['external-run-id'] === undefined && detectCi(context.env, context.cwd) === null) {
@@ -71,7 +76,7 @@ export async function findRun(client: ShiplockClient, options: RunOptions, conte
       'There is no run: name it with --run ID, which "shiplock run start" prints, or with --external-run-id',
     )
   }
-  const described = describeRun(options, context)
+  const described = describeRun(options, context, begins)
   return nameOf(...(await createRun(client, described, options, context)))
 }
 
@@ -150,9 +155,10 @@ async function updateRun(client: ShiplockClient, { id, attempt }: RunName, updat
 }
 
 /**
- * The fields of the run, from the options, the CI and git. Throws a `UsageError` if one is unknown.
+ * The fields of the run, from the options, the CI and git. `begins` continues a run that has ended, where
+ * the CI retries its jobs inside of it. Throws a `UsageError` if one is unknown.
  */
-export function describeRun(options: RunFieldOptions, context: Pick<Context, 'env' | 'cwd'>) {
+export function describeRun(options: RunFieldOptions, context: Pick<Context, 'env' | 'cwd'>, begins: boolean) {
   const { repository, commit_sha, ref, ci } = findRevision(options, context)
   if (repository === null)
     throw new UsageError('Give the repository with --repository: neither the CI nor git tells it')
@@ -161,7 +167,7 @@ export function describeRun(options: RunFieldOptions, context: Pick<Context, 'en
   const url = options['run-url'] ?? ci?.url
   return {
     ...identityOf(options, ci),
-    ...attemptFields(options, ci),
+    ...attemptFields(options, ci, begins),
     repository,
     commit_sha,
     ...(ref && { ref }),
@@ -188,11 +194,16 @@ function identityOf(options: RunFieldOptions, ci: CiJob | null) {
 /** They retry jobs inside of a run and count no attempts of it (ci-evidence §3). */
 const RETRYING_IN_RUNS = ['gitlab-ci', 'azure-pipelines', 'bitbucket-pipelines', 'travis-ci', 'buildkite']
 
-function attemptFields(options: RunFieldOptions, ci: CiJob | null): { attempt?: number } {
+function attemptFields(
+  options: RunFieldOptions,
+  ci: CiJob | null,
+  begins: boolean,
+): { attempt?: number; continue?: true } {
   const attempt = attemptOf(options)
   if (attempt !== undefined) return { attempt }
   if (ci === null || options['external-run-id'] !== undefined) return {}
-  return RETRYING_IN_RUNS.includes(ci.ci_system) ? {} : { attempt: ci.attempt }
+  if (!RETRYING_IN_RUNS.includes(ci.ci_system)) return { attempt: ci.attempt }
+  return begins ? { continue: true } : {}
 }
 
 const ATTEMPTS = [1, 999] as const

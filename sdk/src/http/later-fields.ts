@@ -6,6 +6,7 @@ import { ShiplockError } from './errors.ts'
  */
 const LATER_FIELDS = [
   '/body/ci_instance',
+  '/body/continue',
   '/body/expect',
   '/body/job_instance',
   '/body/job/key',

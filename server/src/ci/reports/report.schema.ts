@@ -15,8 +15,8 @@ export const NAME_CHARS_MAX = 100
 export const RUNNER_CHARS_MAX = 200
 export const JOB_KEY_CHARS_MAX = 200
 export const RETRIES_MAX = 999
-/** No white space and control characters, which every dialect of regular expressions reads. */
-export const JOB_INSTANCE_PATTERN = '^[^\\s\\x00-\\x1f\\x7f-\\x9f]+$'
+/** No control characters. Names of runners, which can stand for an id, have spaces. */
+export const JOB_INSTANCE_PATTERN = '^[^\\x00-\\x1f\\x7f-\\x9f]+$'
 
 const Name = (options: { default?: string; description?: string }) =>
   Type.String({ minLength: 1, maxLength: NAME_CHARS_MAX, ...options })

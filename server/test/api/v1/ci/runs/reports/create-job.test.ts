@@ -190,7 +190,7 @@ test('concurrent reports of one job to two servers are one report: one 201, seve
 for (const job of [
   { key: '' },
   { key: 'x'.repeat(201) },
-  { instance: 'a b' },
+  { instance: 'a\tb' },
   { instance: '' },
   { retries: -1 },
   { retries: 1000 },

@@ -287,16 +287,16 @@ const BEHIND_PROXY = `
   for (const name of ['public.example', 'private.example'])
     await fetcher.fetch('https://' + name + '/', {}, { timeoutMs: 5000, bytesMax: 1000 }).catch(() => {})`
 
-test('issuers and code hosts are read through a proxy that reads TLS, if its authority is trusted', async () => {
+test('issuers and code hosts are read through a proxy that reads TLS, if its authority is trusted', async (t) => {
   const target = createProxy((request, response) => void response.end(`${request.method} ${request.url}`))
   await once(target.listen(0, '127.0.0.1'), 'listening')
+  t.after(() => target.close())
   const proxy = await startCompanyProxy(`http://127.0.0.1:${(target.address() as AddressInfo).port}`, 'ada:s3cret')
+  t.after(() => proxy.close())
   const env = { HTTPS_PROXY: proxy.url, SHIPLOCK_CA_FILE: AUTHORITY }
   const run = promisify(execFile)(process.execPath, ['--input-type=module', '-e', THROUGH_PROXY], { env })
   assert.equal((await run).stdout, 'GET /keys\nGET /api\n')
-  assert.deepEqual(proxy.asked, ['CONNECT public.example:443', 'CONNECT api.example.test:443'])
-  proxy.close()
-  target.close()
+  assert.deepEqual(proxy.asked, ['CONNECT keys.example.test:443', 'CONNECT api.example.test:443'])
 })
 
 const THROUGH_PROXY = `
@@ -309,7 +309,7 @@ const THROUGH_PROXY = `
     resolve: async () => [{ address: '93.184.215.14', family: 4 }],
   })
   const limits = { timeoutMs: 5000, bytesMax: 1000 }
-  const read = await fetcher.fetch('https://public.example/keys', {}, limits).catch(() => null)
+  const read = await fetcher.fetch('https://keys.example.test/keys', {}, limits).catch(() => null)
   console.log(await read?.text())
   console.log(await (await fetchOutside('https://api.example.test/api', { redirect: 'manual' })).text())`
 

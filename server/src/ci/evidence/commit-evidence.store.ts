@@ -107,11 +107,12 @@ function attemptsJson(db: Db, orgId: string, now: Date) {
       order by attempt.number
     )
     from (
-      select run.newest_attempt as number, run.status, run.actor, run.started_at, run.completed_at, run.deadline_at
+      select run.newest_attempt as number, run.status, run.actor, run.started_at, run.completed_at, run.deadline_at,
+        run.overdue_status
       where coalesce(run.attempt_repository, run.attempt_commit_sha) is null
       union all
       select earlier.number, earlier.status, earlier.actor, earlier.started_at, earlier.completed_at,
-        earlier.deadline_at
+        earlier.deadline_at, earlier.overdue_status
       from ci_run_attempts earlier
       where earlier.org_id = run.org_id ${buildSpreadCondition(db, 'earlier', orgId)}
         and earlier.run_id = run.id

@@ -23,7 +23,7 @@ test('metrics of a program include those of its worker thread, and requests coun
       text,
       /^shiplock_http_request_duration_seconds_count\{method="GET",route="\/v1\/runs",status="4xx"\} 1$/m,
     )
-    assert.match(text, /^shiplock_database_pool_connections_max\{pool="shiplock worker"\} 8$/m)
+    assert.match(text, /^shiplock_database_pool_connections_max\{pool="shiplock worker"\} 16$/m)
     assert.match(text, /^shiplock_database_pool_connections_max\{pool="shiplock api"\} 16$/m)
     assert.match(text, /^shiplock_build_info\{version="[^"]+",node="24[^"]*"\} 1$/m)
     assert.match(text, /^process_start_time_seconds \d/m)
@@ -34,7 +34,7 @@ test('metrics of a program include those of its worker thread, and requests coun
   }
 })
 
-test('a worker serves metrics and health only if it has a port for them', async () => {
+test('a worker serves metrics and health only if it has a port for them', async (t) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'shiplock-metrics-'))
   try {
     await runProgram(dataDir, ['migrate'])
@@ -42,9 +42,10 @@ test('a worker serves metrics and health only if it has a port for them', async 
     assert.deepEqual(without.ready, { working: true })
     await without.stop()
     const running = await startProgram(dataDir, 'worker', { SHIPLOCK_METRICS_PORT: '0' })
+    t.after(() => running.stop())
     const { metrics_url } = running.ready
     for (const path of ['/healthz', '/readyz']) assert.equal((await fetch(metrics_url + path)).status, 200)
-    await untilText(metrics_url, /^shiplock_database_pool_connections_max\{pool="shiplock worker"\} 8$/m)
+    await untilText(metrics_url, /^shiplock_database_pool_connections_max\{pool="shiplock worker"\} 16$/m)
     assert.equal(await running.stop(), 0)
   } finally {
     rmSync(dataDir, { recursive: true, force: true })

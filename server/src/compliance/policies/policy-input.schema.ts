@@ -14,7 +14,10 @@ const Run = Closed(
     id: Text('The id of the run.'),
     provider: Text('The source of the run. `other` for runs created through the API.'),
     ci_system: Text('The CI system, such as `buildkite`. For a run of a code host, the code host, such as `github`.'),
-    ci_instance: Nullable(Text('The CI server or organization, as host and path. Null if it is not known.')),
+    // Inputs that somebody has stored for `policy test` have no such field.
+    ci_instance: Type.Optional(
+      Nullable(Text('The CI server or organization, as host and path. Null if it is not known.')),
+    ),
     external_run_id: Text('The id of the run in its CI system.'),
     repository: Text('The repository of the attempt as `host/owner/name`.'),
     ref: Nullable(Text('The branch or tag, as sent.')),

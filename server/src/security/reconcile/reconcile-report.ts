@@ -15,7 +15,7 @@ import {
   updateTriagedFindings,
 } from '../writing/finding-writing.store.ts'
 import { lockRepository, type MergeScope, type RepositoryChange } from '../writing/grouping.store.ts'
-import { type NewIssues, updateRefreshedIssues } from '../writing/issue-writing.store.ts'
+import { countOpenIssues, type NewIssues, updateRefreshedIssues } from '../writing/issue-writing.store.ts'
 import { insertAlertPairs, upsertAlertLinks } from './alert-pairs.store.ts'
 import {
   deleteElsewherePairs,
@@ -142,10 +142,11 @@ export async function reconcileReport(
   const isNews = hasTriages && merged.created + merged.updated > 0
   const { org_id, repository_no } = report
   const closed = isNews ? await follow(tx, { org_id, repository_no, at }) : NONE
-  for (const stream of current) await continueStream(tx, report, stream, at)
+  const inherited: NewIssues[] = []
+  for (const stream of current) inherited.push(await continueStream(tx, report, stream, at))
   const openBySeverity = await countOpenBySeverity(tx, report.org_id, streams.map(getStreamId))
   const outdated = current.length < streams.length ? [OUTDATED] : []
-  const outcome = { ...merged, ...without(merged, closed), openBySeverity }
+  const outcome = { ...merged, ...[closed, ...inherited].reduce(without, merged), openBySeverity }
   const known = current.filter(({ seen_at, continues_id }) => seen_at.getTime() > 0 && continues_id === null)
   const since = new Date(Math.min(...known.map(({ seen_at }) => seen_at.getTime())))
   const replaced = known.length === 0 ? null : { tools: known.map(({ tool }) => tool), since }
@@ -154,14 +155,19 @@ export async function reconcileReport(
 
 /**
  * The first report of a lane that was stored together with another one: what was decided about its
- * findings there before they were separated holds on (decisions §7).
+ * findings there before they were separated holds on (decisions §7). Returns how many issues that
+ * the report opened it closed.
  */
-async function continueStream(tx: Tx, { org_id }: StreamReport, stream: Stream, at: Date): Promise<void> {
+async function continueStream(tx: Tx, { org_id }: StreamReport, stream: Stream, at: Date): Promise<NewIssues> {
   const { id, continues_id, seen_at: until } = stream
-  if (continues_id === null) return
+  if (continues_id === null) return NONE
   const same = await listSameFindings(tx, org_id, { from: continues_id, into: id })
   const issueIds = await updateInheritedFindings(tx, org_id, { ...same, until }, at)
-  if (issueIds.length > 0) await updateRefreshedIssues(tx, org_id, issueIds, at)
+  if (issueIds.length === 0) return NONE
+  const before = await countOpenIssues(tx, org_id, issueIds)
+  await updateRefreshedIssues(tx, org_id, issueIds, at)
+  const after = await countOpenIssues(tx, org_id, issueIds)
+  return { open: before.open - after.open, critical: before.critical - after.critical, high: before.high - after.high }
 }
 
 /** No issues. */
@@ -359,8 +365,9 @@ function newIssues(opened: NewIssues, shown: NewIssues) {
   }
 }
 
-function without({ newIssues, newCritical, newHigh }: Counts, closed: NewIssues) {
+function without({ newIssues, newCritical, newHigh, ...counts }: Counts, closed: NewIssues): Counts {
   return {
+    ...counts,
     newIssues: Math.max(0, newIssues - closed.open),
     newCritical: Math.max(0, newCritical - closed.critical),
     newHigh: Math.max(0, newHigh - closed.high),

@@ -79,6 +79,19 @@ export async function insertHistory(db: Db, orgId: string, changes: readonly Iss
 
 export type NewIssues = { open: number; critical: number; high: number }
 
+/** Counts the listed issues among these that are open. */
+export async function countOpenIssues(tx: Tx, orgId: string, issueIds: readonly string[]): Promise<NewIssues> {
+  const [row] = await tx<[NewIssues]>`
+    select count(*)::int as open, (count(*) filter (where severity = ${toSeverityRank('critical')}))::int as critical,
+      (count(*) filter (where severity = ${toSeverityRank('high')}))::int as high
+    from security_issues
+    where org_id = ${orgId}
+      and id = any(${[...issueIds]}::uuid[])
+      and status = 'open'
+      and listed`
+  return row
+}
+
 /**
  * Updates severity, status and listing of issues after their findings were written. Returns how
  * many issues are listed as open and were not before, also those that are open again.

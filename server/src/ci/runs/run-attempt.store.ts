@@ -16,7 +16,7 @@ export type AttemptRow = {
 /** What an attempt is about. Null where it is the same as its run. */
 export type AttemptSource = { repository: string | null; commit_sha: string | null }
 
-/** The status of an attempt that nobody finishes, once its deadline has passed; null: `timed_out`. */
+/** The status of an attempt that nobody finishes, from its deadline on; null: `timed_out`. */
 type Overdue = { overdue_status: RunStatus | null }
 
 /**
@@ -186,7 +186,7 @@ export function isOverdue(db: Db, table: AttemptTable, now: Date) {
 
 const SETTLED_AT_ONCE_MAX = 1000
 
-/** An attempt whose deadline has passed. A continued one has the status of the attempt before it. */
+/** An attempt past its deadline. A continued one has the status of the attempt before it. */
 export type SettledAttempt = AttemptKey & { is_continued: boolean }
 
 /**

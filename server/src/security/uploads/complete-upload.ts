@@ -42,8 +42,13 @@ export async function completeUpload(services: Services, actor: Actor, id: strin
   if (awaitsFile(upload, now)) {
     // Not under a lock: an object store without checksums has to read the whole file.
     const mismatch = await findMismatch(objects, file, { sizeBytes: upload.size, sha256: upload.sha256 })
-    const failed = await sql.begin((tx) => settle(tx, key, mismatch, now))
+    const { failed, json } = await sql.begin(async (tx) => {
+      const failed = await settle(tx, key, mismatch, now)
+      // As it is queued: afterwards, a worker may be reading it already.
+      return { failed, json: await findUploadJson(tx, actor.org_id, id, now) }
+    })
     if (failed) await objects.remove(file)
+    return json as string
   }
   return (await findUploadJson(sql, actor.org_id, id, now)) as string
 }

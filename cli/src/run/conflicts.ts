@@ -12,11 +12,6 @@ type Field = keyof About
 /** Another run has this number. */
 export class ConflictError extends Error {}
 
-/** The generated types do not have the field yet. */
-function listConflicts(run: CiRun): Field[] {
-  return (run as { conflicts?: Field[] }).conflicts ?? []
-}
-
 /**
  * Throws `ConflictError` if the run that the API has under this number is about another repository or
  * commit (ci-evidence §1), unless it is adopted. Of a merge commit and its head, which the CI names
@@ -25,7 +20,7 @@ function listConflicts(run: CiRun): Field[] {
 export function checkConflicts(stored: CiRun, sent: About, { adopt, ci }: { adopt: boolean; ci: CiJob | null }): About {
   const named = [ci?.commit_sha, ci?.head_sha]
   const isSameChange = named.includes(stored.commit_sha) && named.includes(sent.commit_sha)
-  const conflicts = listConflicts(stored)
+  const { conflicts = [] } = stored
   const wrong = conflicts.filter((field) => field === 'repository' || !isSameChange)
   if (wrong.length > 0 && !adopt) throw new ConflictError(describeConflicts(stored, sent, wrong))
   const { repository, commit_sha } = sent

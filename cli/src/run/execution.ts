@@ -22,8 +22,8 @@ export const EXECUTION_OPTIONS = {
 type InstanceOption = { 'job-instance': string | undefined }
 type ExecutionOptions = InstanceOption & { 'job-key': string | undefined; 'job-retries': string | undefined }
 
-/** The fields of ci-evidence §2, which the generated types do not have yet. */
-export type Execution = { key?: string; instance?: string; retries?: number }
+/** What tells the job of a report from others of its name (ci-evidence §2). */
+type Execution = { key?: string; instance?: string; retries?: number }
 
 const CHARS_MAX = 200
 const RETRIES = [0, 999] as const

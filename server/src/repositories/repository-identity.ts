@@ -53,6 +53,10 @@ export function matchRepository(pattern: string, repository: string): boolean {
   return matchGlob(glob, address) || matchGlob(glob, splitAddress(address).name)
 }
 
+export function matchAnyRepository(patterns: readonly string[], repository: string): boolean {
+  return patterns.some((pattern) => matchRepository(pattern, repository))
+}
+
 const BRANCH_REF = 'refs/heads/'
 
 /**

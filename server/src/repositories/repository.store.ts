@@ -125,9 +125,13 @@ export function buildHolderOrder(db: Db) {
  * Finds the repositories that have a name, at most one of each host of each provider. Code hosts
  * ignore case in names.
  */
-export async function findByName(db: Db, orgId: string, fullName: string): Promise<LinkedRepository[]> {
-  return db<LinkedRepository[]>`
-    select distinct on (repository.provider, repository.host) provider, id, full_name, tracked_branch
+export async function findByName(
+  db: Db,
+  orgId: string,
+  fullName: string,
+): Promise<(LinkedRepository & { host: string })[]> {
+  return db<(LinkedRepository & { host: string })[]>`
+    select distinct on (repository.provider, repository.host) provider, id, full_name, tracked_branch, host
     from repositories repository
     where repository.org_id = ${orgId}
       and lower(repository.full_name) = lower(${fullName})

@@ -6,7 +6,7 @@ import { foreignRepository, runMismatch } from '../../errors/ci.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { createInvalidFieldError } from '../../platform/http/errors.ts'
 import { findFollowed } from '../../repositories/followed-repository.store.ts'
-import { getDefaultHost, matchRepository, splitAddress } from '../../repositories/repository-identity.ts'
+import { getDefaultHost, matchAnyRepository, splitAddress } from '../../repositories/repository-identity.ts'
 import { normalizeRepository, RepositoryAddressError } from './repository-address.ts'
 import type { ExpectedRun } from './run.schema.ts'
 import { findIdentifiedRun, type IdentifiedRun } from './run.store.ts'
@@ -41,7 +41,7 @@ export function requireKeyRepository(
 ): void {
   if (credential.type !== 'api_key' || credential.repositories === null) return
   const address = `${host ?? ''}/${name}`
-  if (credential.repositories.some((pattern) => matchRepository(pattern, address))) return
+  if (matchAnyRepository(credential.repositories, address)) return
   throw foreignRepository(`The API key can only speak about ${credential.repositories.join(', ')}.`)
 }
 

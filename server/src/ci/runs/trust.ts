@@ -1,6 +1,6 @@
 import type { Credential } from '../../access/actor.ts'
 import type { TokenJob } from '../../access/oidc-trusts/token-job.ts'
-import { matchRepository } from '../../repositories/repository-identity.ts'
+import { matchAnyRepository } from '../../repositories/repository-identity.ts'
 
 /**
  * How far a statement about a run can be trusted, best first: the lanes of runs and reports (trust
@@ -54,7 +54,7 @@ export function decideTrust(
 
 /** Whether a trust lets its jobs speak about a repository that is not their own (trust §3). */
 export function canSpeakFor({ others }: TokenJob, address: string): boolean {
-  return others?.speaks_for.some((pattern) => matchRepository(pattern, address)) ?? false
+  return others !== undefined && matchAnyRepository(others.speaks_for, address)
 }
 
 /** The class of what a job may state about the other repositories that its trust names. */

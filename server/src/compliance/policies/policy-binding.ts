@@ -1,5 +1,5 @@
 import { matchAnyGlob } from '../../platform/glob.ts'
-import { matchRepository } from '../../repositories/repository-identity.ts'
+import { matchAnyRepository } from '../../repositories/repository-identity.ts'
 import type { PolicyBindings, PolicyDefinition } from './policy.schema.ts'
 
 /** Bindings that match every deployment. */
@@ -62,7 +62,7 @@ function getAlternatives({ bindings }: Definition): PolicyBindings[] {
 }
 
 function namesRepository({ repositories }: PolicyBindings, repository: string): boolean {
-  return repositories?.some((pattern) => matchRepository(pattern, repository)) ?? true
+  return !repositories || matchAnyRepository(repositories, repository)
 }
 
 /** Whether bindings cover a branch. Null means a tag, which only `*` matches. */

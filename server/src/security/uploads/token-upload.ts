@@ -14,7 +14,7 @@ import type { Provider } from '../../codehosts/catalogue.ts'
 import { foreignRepository } from '../../errors/ci.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { findFollowed } from '../../repositories/followed-repository.store.ts'
-import { findByName, findHost } from '../../repositories/repository.store.ts'
+import { findByName } from '../../repositories/repository.store.ts'
 import {
   getDefaultHost,
   normalizeRepositoryId,
@@ -75,8 +75,7 @@ async function listAddresses(db: Db, orgId: string, asked: RepositoryReference):
   }
   const linked = await findByName(db, orgId, name)
   const meant = linked.filter((repository) => provider === null || repository.provider === provider)
-  const hosts = await Promise.all(meant.map((repository) => findHost(db, orgId, repository.provider, repository.id)))
-  if (hosts.length > 0) return hosts.map((host) => `${host}/${name}`)
+  if (meant.length > 0) return meant.map(({ host }) => `${host}/${name}`)
   return [`${provider === null ? '' : getDefaultHost(provider as Provider)}/${name}`]
 }
 

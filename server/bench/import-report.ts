@@ -20,14 +20,19 @@ type Declared = string | { repository: string; category: string; commitSha: stri
  * The three calls of an upload. Answers the milliseconds from the complete call until its findings
  * can be read; 0 if the same file is imported already.
  */
-export function importReport(ours: Server, report: Buffer, declared: Declared): Promise<number> {
+export function importReport(ours: Server, report: Buffer, declared: Declared, pollMs = POLL_MS): Promise<number> {
   const sha256 = createHash('sha256').update(report).digest('hex')
-  return importFile(ours, { size: report.length, sha256, body: new Uint8Array(report) }, declared)
+  return importFile(ours, { size: report.length, sha256, body: new Uint8Array(report) }, declared, pollMs)
 }
 
 export type Server = Pick<Setting['ours'], 'url' | 'key'>
 
-export async function importFile({ url, key }: Server, report: ReportFile, declared: Declared): Promise<number> {
+export async function importFile(
+  { url, key }: Server,
+  report: ReportFile,
+  declared: Declared,
+  pollMs = POLL_MS,
+): Promise<number> {
   const call = async (method: string, path: string, body?: object) => {
     const headers = { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }) }
     const response = await fetch(url + path, { method, headers, ...(body && { body: JSON.stringify(body) }) })
@@ -43,7 +48,7 @@ export async function importFile({ url, key }: Server, report: ReportFile, decla
     ...fields,
   })
   if (put === null) {
-    await finished(() => call('GET', `/v1/security/uploads/${upload.id}`))
+    await finished(() => call('GET', `/v1/security/uploads/${upload.id}`), pollMs)
     return 0
   }
   const headers = { ...put.headers, 'content-length': String(size) }
@@ -51,17 +56,17 @@ export async function importFile({ url, key }: Server, report: ReportFile, decla
   if (!stored.ok) throw new Error(`PUT answered ${stored.status}: ${await stored.text()}`)
   const startedAt = performance.now()
   await call('POST', `/v1/security/uploads/${upload.id}/complete`)
-  await finished(() => call('GET', `/v1/security/uploads/${upload.id}`))
+  await finished(() => call('GET', `/v1/security/uploads/${upload.id}`), pollMs)
   return performance.now() - startedAt
 }
 
-async function finished(read: () => Promise<Upload>): Promise<void> {
+async function finished(read: () => Promise<Upload>, pollMs: number): Promise<void> {
   const startedAt = performance.now()
   while (performance.now() - startedAt < IMPORT_MS_MAX) {
     const { status, error } = await read()
     if (status === 'finished') return
     if (status === 'failed') throw new Error(`the import failed: ${error}`)
-    await delay(POLL_MS)
+    await delay(pollMs)
   }
   throw new Error(`the import did not end within ${IMPORT_MS_MAX / 60_000} minutes`)
 }

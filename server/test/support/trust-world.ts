@@ -5,14 +5,26 @@ import { readReportFile } from '../../src/security/uploads/read-report-file.ts'
 import type { Answer, TestApi } from './api.ts'
 import { listFindings } from './findings.ts'
 import type { Json } from './json.ts'
+import { createTrust } from './oidc-issuer.ts'
 import { createPerson, type Person, requestAs } from './people.ts'
 import { newRunClaims, ownRun, startTokenCaller, type TokenCaller } from './token-caller.ts'
 
 /**
  * Who speaks about a repository and its newest run: the job of that run, a job of another ref or
- * repository, a job in which code of strangers runs, a key without Triage, and people.
+ * repository, a job in which code of strangers runs, jobs of central pipelines that may speak for
+ * the repository as `uploaded` or `verified`, a key without Triage, and people.
  */
-export const SENDERS = ['job', 'other_ref', 'stranger', 'foreign', 'key', 'developer', 'security'] as const
+export const SENDERS = [
+  'job',
+  'other_ref',
+  'stranger',
+  'foreign',
+  'scans',
+  'releases',
+  'key',
+  'developer',
+  'security',
+] as const
 export type Sender = (typeof SENDERS)[number]
 
 /** The lanes in which they speak about the repository (trust §1). Null: they do not. */
@@ -21,6 +33,8 @@ export const LANES: Record<Sender, Lane | null> = {
   other_ref: 'key',
   stranger: 'untrusted',
   foreign: null,
+  scans: 'key',
+  releases: 'verified',
   key: 'key',
   developer: 'person',
   security: 'person',
@@ -30,6 +44,12 @@ export const LANES: Record<Sender, Lane | null> = {
 export type Shop = { claims: ReturnType<typeof newRunClaims>; repository: string; runId: string }
 
 type Made = { caller: TokenCaller; developer: Person; security: Person; weakKey: string }
+
+/** The repositories of the central pipelines. */
+const CENTRAL = {
+  scans: { repository: 'platform/scans', repository_id: '7770003' },
+  releases: { repository: 'platform/releases', repository_id: '7770004' },
+}
 
 let shops = 0
 
@@ -48,6 +68,11 @@ export class TrustWorld {
 
   static async start(api: TestApi): Promise<TrustWorld> {
     const caller = await startTokenCaller(api, { trust: { conditions: { repository: 'acme/*' } } })
+    for (const [by, as] of [['scans', 'uploaded'] as const, ['releases', 'verified'] as const]) {
+      const { repository } = CENTRAL[by]
+      const terms = { conditions: { repository }, speaks_for: ['acme/*'], as }
+      await createTrust(api, caller.orgId, { issuer: caller.issuerUrl, name: by, ...terms })
+    }
     const of = { orgId: caller.orgId, slug: caller.slug }
     const developer = await createPerson(api, { ...of, role: 'developer' })
     const security = await createPerson(api, { ...of, role: 'security' })
@@ -82,6 +107,7 @@ export class TrustWorld {
   }
 
   #differing(by: Sender): object {
+    if (by === 'scans' || by === 'releases') return newRunClaims(CENTRAL[by])
     if (by === 'stranger') return { event_name: 'pull_request_target' }
     if (by === 'other_ref') return newRunClaims({ ref: 'refs/heads/feature' })
     return by === 'foreign' ? newRunClaims({ repository: 'acme/other', repository_id: '7770002' }) : {}
@@ -106,7 +132,9 @@ export class TrustWorld {
   async upload(shop: Shop, by: Sender, file: object, fields: object = {}): Promise<Answer> {
     const bytes = JSON.stringify(file)
     const sha256 = createHash('sha256').update(bytes).digest('hex')
-    const of = { repository: shop.repository, provider: 'github', repositoryId: shop.claims.repository_id }
+    // A central pipeline names a repository by its name alone: nobody can say whose id it sends.
+    const id = by === 'scans' || by === 'releases' ? {} : { repositoryId: shop.claims.repository_id }
+    const of = { repository: shop.repository, provider: 'github', ...id }
     const asked = { filename: 'report.json', size: bytes.length, sha256, ...of, gitRef: 'refs/heads/main', ...fields }
     const answer = await this.send(shop, by, 'POST', '/v1/security/uploads', asked)
     if (answer.status >= 300) return answer

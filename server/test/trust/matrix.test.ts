@@ -32,7 +32,8 @@ const INTRODUCTION = `# Who may do what to what a job has stated
 A job of the repository \`acme/shop\` has registered a run, reported failing tests, uploaded a security report about \`main\`,
 and opened a gate, with its OIDC token: all of it is \`verified\`. The rows say what others can do about that. The API key
 has the scopes \`write:ci\` and \`write:security-findings\`; people have these roles in the organization. The central
-pipelines are jobs of other repositories whose trusts have \`speaks_for: [acme/*]\`. This page is generated: a test makes each of these requests, and compares the page with what happens
+pipelines are jobs of other repositories whose trusts have \`speaks_for: [acme/*]\`. This page is generated: a test
+makes each of these requests, and compares the page with what happens
 (\`SHIPLOCK_WRITE_PAGES=1 npm test trust/matrix\` writes it).
 
 **Stands beside** means that another object is made, and what the job has stated stays as it is. A dash means that there is

@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { createRun, patchRun } from '../../server/test/support/ci-runs.ts'
 import { configureGate, openGate } from '../../server/test/support/gates.ts'
+import { bom } from '../../server/test/support/issues.ts'
 import type { Person } from '../../server/test/support/people.ts'
 import { uploadReport } from '../../server/test/support/reports.ts'
 import { sarif, sarifResult } from '../../server/test/support/sarif.ts'
@@ -13,6 +14,7 @@ import {
   startTestConsole,
   type TestConsole,
 } from './support/console.ts'
+import { importThreats, LOG4SHELL } from './support/security.ts'
 import { storeMuch } from './support/stored-organization.ts'
 
 let shown: TestConsole
@@ -71,6 +73,35 @@ test('Home names the gates that nothing can approve as it was meant, to those wh
   await assertCount(other.getByText('Gates to check'), 0)
 })
 
+test('what was never imported is unknown, and says so where it decides', async () => {
+  const log4j = 'pkg:maven/org.apache.logging.log4j/log4j-core@2.14.1'
+  await uploadReport(shown.api, shown.caller, bom('Grype', log4j, [{ id: LOG4SHELL, severity: 'high' }]))
+  const page = await shown.open(admin, home)
+  const notice = page.getByRole('alert').filter({ hasText: 'Never imported: EPSS, KEV, OSV' })
+  await notice.getByText('shiplock-server intel import --kev FILE').waitFor()
+  await assertAccessible(page)
+  await page.goto(`${home}/security/issues?kev=yes`)
+  await page.getByRole('alert').filter({ hasText: 'Never imported: KEV' }).waitFor()
+  await page.goto(`${home}/security/issues?status=open&severity=high`)
+  await page
+    .getByRole('link', { name: /CVE-2021-44228|log4j/i })
+    .first()
+    .click()
+  await page.getByText('Not known: KEV was never imported').waitFor()
+  await page.getByText('Not known: EPSS was never imported').waitFor()
+  await page.getByText('The reports name no fixed version').waitFor()
+  for (const said of ['Not in CISA', 'One score so far', 'No fix is known']) await assertCount(page.getByText(said), 0)
+  const viewer = await shown.person({ role: 'viewer' })
+  const theirs = await shown.open(viewer, home)
+  await panel(theirs, 'Critical and exploited').waitFor()
+  await assertCount(theirs.getByText('Never imported'), 0)
+  await importThreats(shown.api)
+  await page.reload()
+  await page.getByText('since 2021-12-10').waitFor()
+  await page.goto(home)
+  await page.getByRole('alert').filter({ hasText: 'Never imported: OSV' }).waitFor()
+})
+
 test('the period is in the address, and survives a reload', async () => {
   const page = await shown.open(admin, home)
   await page.getByText('90 days', { exact: true }).click()
@@ -123,6 +154,7 @@ test('a new organization gets first steps, which tick themselves', async () => {
   await uploadReport(shown.api, caller, sarif([sarifResult('rule')]))
   await page.reload()
   await steps.getByRole('listitem').filter({ hasText: 'Upload a security report' }).getByLabel('Done').waitFor()
+  await panel(page, 'Broken').getByText('Nothing ran yet.').waitFor()
   await createRun(shown.api, caller)
   await page.reload()
   await panel(page, 'Waiting for you').waitFor()

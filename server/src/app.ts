@@ -65,6 +65,7 @@ import { Alert } from './security/alerts/alert.schema.ts'
 import { registerFindingRoutes } from './security/findings/finding.routes.ts'
 import { Finding } from './security/findings/finding.schema.ts'
 import { formatTitles, REPORT_FORMATS, VEX_FORMATS } from './security/formats/catalogue.ts'
+import { registerIntelRoutes } from './security/intel/intel.routes.ts'
 import { registerIssueRoutes } from './security/issues/issue.routes.ts'
 import { Issue } from './security/issues/issue.schema.ts'
 import { IssueExplanation } from './security/issues/issue-explanation.schema.ts'
@@ -235,6 +236,7 @@ async function registerPeopleRoutes(app: HttpServer, services: Services): Promis
   await app.register(registerDeploymentDecisionRoutes, services)
   await app.register(registerDownloadRoutes, services)
   await app.register(registerEventRoutes, services)
+  await app.register(registerIntelRoutes, services)
   await app.register(registerInvitationRoutes, services)
   await app.register(registerIssueEditRoutes, services)
   await app.register(registerLinkRoutes, services)

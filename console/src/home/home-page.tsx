@@ -8,6 +8,7 @@ import { useOrganization, usePermission, useSession } from '../api/session.ts'
 import { ButtonLink } from '../page/link.tsx'
 import { Page } from '../page/page.tsx'
 import { pages } from '../page/pages.ts'
+import { IntelNotice } from '../security/facts/intel-notice.tsx'
 import { organizationQuery } from '../settings/frame/queries.ts'
 import { IssueCharts, RunChart } from './charts/charts.tsx'
 import { DeliveryCharts } from './charts/delivery-charts.tsx'
@@ -25,6 +26,7 @@ export function HomePage() {
   const { days = DEFAULT_PERIOD } = route.useSearch()
   const navigate = route.useNavigate()
   const steps = useFirstSteps(org)
+  const managesServer = usePermission('manage_integrations')
   return (
     <Page
       title="Home"
@@ -44,10 +46,11 @@ export function HomePage() {
       {steps.isNew && <FirstSteps org={org} steps={steps} />}
       {!steps.isEmpty && (
         <Stack gap="lg">
+          {managesServer && <IntelNotice of={['kev', 'epss', 'osv']} />}
           <div className={classes.panels}>
             <WaitingPanel org={org} />
-            <BrokenPanel org={org} />
-            <UrgentPanel org={org} />
+            <BrokenPanel org={org} isUnknown={steps.hasRun === false} />
+            <UrgentPanel org={org} isUnknown={steps.hasUpload === false} />
           </div>
           <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
             <RunChart org={org} days={days} />

@@ -42,7 +42,7 @@ export async function reportProblems(api: TestApi, caller: Caller): Promise<void
 }
 
 /** What the catalogs of exploited vulnerabilities and of probabilities say. */
-async function importThreats(api: TestApi): Promise<void> {
+export async function importThreats(api: TestApi): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'shiplock-intel-'))
   const day = api.clock.now().toISOString().slice(0, 10)
   const entry = {

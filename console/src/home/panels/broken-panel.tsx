@@ -14,7 +14,7 @@ import { Panel } from './panels.tsx'
 const SHOWN = 5
 
 /** The newest failures of default branches and of deployments. */
-export function BrokenPanel({ org }: { org: string }) {
+export function BrokenPanel({ org, isUnknown }: { org: string; isUnknown: boolean }) {
   const read = brokenQueries(org)
   const runs = useQuery(read.runs)
   const deployments = useQuery(read.deployments)
@@ -33,7 +33,8 @@ export function BrokenPanel({ org }: { org: string }) {
       retry={() => {
         for (const query of queries) void query.refetch()
       }}
-      empty="Nothing failed recently."
+      empty={isUnknown ? 'Nothing ran yet.' : 'Nothing failed recently.'}
+      isUnknown={isUnknown}
       itemKey={({ key }) => key}
       more={
         <Link {...pages.runs(org)} search={{ status: 'failure' }} size="sm">

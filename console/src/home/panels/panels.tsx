@@ -1,5 +1,5 @@
 import { Alert, Group, List, Paper, Skeleton, Text, Title } from '@mantine/core'
-import { IconAlertTriangle, IconCircleCheck, IconFlame } from '@tabler/icons-react'
+import { IconAlertTriangle, IconCircleCheck, IconCircleDashed, IconFlame } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useId } from 'react'
 import type { Schema } from '../../api/client.ts'
@@ -10,6 +10,7 @@ import { formatCompact, formatCount } from '../../page/numbers.ts'
 import { pages } from '../../page/pages.ts'
 import { Problem } from '../../page/states.tsx'
 import { Time } from '../../page/time.tsx'
+import { type IntelSource, useMissingIntel } from '../../security/facts/intel-notice.tsx'
 import { gatesQuery } from '../../settings/gate/queries.ts'
 import classes from '../facts/home.module.css'
 import { URGENT_SHOWN, urgentQueries, waitingQuery } from '../facts/queries.ts'
@@ -34,6 +35,8 @@ type PanelProps<Item> = {
   retry: () => void
   /** Shown when there is nothing. */
   empty: string
+  /** Where nothing was looked at, there being nothing is no good news. */
+  isUnknown?: boolean
   itemKey: (item: Item) => string
   children: (item: Item) => ReactNode
   /** A link to the whole list. */
@@ -41,7 +44,18 @@ type PanelProps<Item> = {
 }
 
 /** The newest things of a kind that need somebody. */
-export function Panel<Item>({ title, items, count, error, retry, empty, itemKey, children, more }: PanelProps<Item>) {
+export function Panel<Item>({
+  title,
+  items,
+  count,
+  error,
+  retry,
+  empty,
+  isUnknown,
+  itemKey,
+  children,
+  more,
+}: PanelProps<Item>) {
   const id = useId()
   return (
     <Paper component="section" aria-labelledby={id} className={classes.panel}>
@@ -55,7 +69,7 @@ export function Panel<Item>({ title, items, count, error, retry, empty, itemKey,
           </Text>
         )}
       </Group>
-      <PanelBody {...{ title, items, error, retry, empty, itemKey, children }} />
+      <PanelBody {...{ title, items, error, retry, empty, isUnknown, itemKey, children }} />
       <Group justify="flex-end" mt="auto">
         {more}
       </Group>
@@ -65,7 +79,16 @@ export function Panel<Item>({ title, items, count, error, retry, empty, itemKey,
 
 type PanelBodyProps<Item> = Omit<PanelProps<Item>, 'more' | 'count'>
 
-function PanelBody<Item>({ title, items, error, retry, empty, itemKey, children }: PanelBodyProps<Item>) {
+function PanelBody<Item>({
+  title,
+  items,
+  error,
+  retry,
+  empty,
+  isUnknown = false,
+  itemKey,
+  children,
+}: PanelBodyProps<Item>) {
   if (items === undefined)
     return error ? (
       <Problem error={error} title={`“${title}” could not be loaded`} retry={retry} />
@@ -79,7 +102,7 @@ function PanelBody<Item>({ title, items, error, retry, empty, itemKey, children 
   if (items.length === 0)
     return (
       <Group gap={8} c="dimmed" wrap="nowrap" flex={1} justify="center">
-        <IconCircleCheck size={18} aria-hidden />
+        {isUnknown ? <IconCircleDashed size={18} aria-hidden /> : <IconCircleCheck size={18} aria-hidden />}
         <Text size="sm">{empty}</Text>
       </Group>
     )
@@ -201,7 +224,8 @@ function waitsFor({
 type Issue = Schema<'Issue'>
 
 /** The newest open issues that are critical or known to be exploited. */
-export function UrgentPanel({ org }: { org: string }) {
+export function UrgentPanel({ org, isUnknown }: { org: string; isUnknown: boolean }) {
+  const missing = useMissingIntel()
   const queries = urgentQueries(org)
   const critical = useQuery(queries.critical)
   const exploited = useQuery(queries.exploited)
@@ -216,7 +240,8 @@ export function UrgentPanel({ org }: { org: string }) {
         void critical.refetch()
         void exploited.refetch()
       }}
-      empty="No critical or known exploited issue is open."
+      empty={describeCalm(isUnknown, missing)}
+      isUnknown={isUnknown}
       itemKey={({ id }) => id}
       more={
         <Group gap="md">
@@ -232,6 +257,12 @@ export function UrgentPanel({ org }: { org: string }) {
       {(issue) => <UrgentIssue org={org} issue={issue} />}
     </Panel>
   )
+}
+
+function describeCalm(isUnknown: boolean, missing: IntelSource[] | undefined): string {
+  if (isUnknown) return 'No report was uploaded yet.'
+  if (missing?.includes('kev') === false) return 'No critical or known exploited issue is open.'
+  return 'No critical issue is open.'
 }
 
 function newestOf(issues: readonly Issue[]): Issue[] {

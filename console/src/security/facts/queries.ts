@@ -19,6 +19,11 @@ export function issuesQuery(org: string, search: IssueSearch, now: number) {
   return listQuery('/app/api/orgs/{org}/security/issues', { path: { org }, query })
 }
 
+/** The sources of vulnerability intelligence, imported or not. */
+export function intelQuery(org: string) {
+  return api.queryOptions('get', '/app/api/orgs/{org}/security/intel', { params: { path: { org } } })
+}
+
 export function issueQuery(org: string, id: string) {
   return api.queryOptions('get', '/app/api/orgs/{org}/security/issues/{id}', { params: { path: { org, id } } })
 }

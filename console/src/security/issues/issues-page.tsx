@@ -14,6 +14,7 @@ import { pages } from '../../page/pages.ts'
 import { oneLine } from '../../page/reported-text.ts'
 import { Empty } from '../../page/states.tsx'
 import { formatTime, Time } from '../../page/time.tsx'
+import { IntelNotice, type IntelSource } from '../facts/intel-notice.tsx'
 import { placeText } from '../facts/names.ts'
 import { issuesQuery } from '../facts/queries.ts'
 import { type Issue, type IssueSearch, SEVERITIES } from '../facts/searches.ts'
@@ -52,6 +53,7 @@ export function IssuesPage() {
       <Views search={search} />
       <SeverityCounts search={search} onChange={change} />
       <IssueFilters search={search} onChange={change} onClear={clear} />
+      <IntelNotice of={decidingSources(search)} />
       <DataList
         of="issues"
         list={list}
@@ -65,6 +67,12 @@ export function IssuesPage() {
       {controls}
     </Page>
   )
+}
+
+/** The sources that decide which issues the list has, and in which order. */
+function decidingSources({ kev, epss, urgent, sort }: IssueSearch): IntelSource[] {
+  const byKev = kev !== undefined || urgent !== undefined
+  return [...(byKev ? ['kev' as const] : []), ...(epss !== undefined || sort === 'epss' ? ['epss' as const] : [])]
 }
 
 function NoIssues({ isFiltered, onClear }: { isFiltered: boolean; onClear: () => void }) {

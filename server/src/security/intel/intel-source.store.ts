@@ -4,7 +4,8 @@ import { type Copy, openCopy, writeCopy } from '../../platform/db/table-copy.ts'
 import type { FileFacts } from './intel-file.ts'
 
 /** KEV and EPSS files are complete. OSV data arrives record by record. */
-export type SourceName = 'kev' | 'epss' | 'osv'
+export const SOURCES = ['epss', 'kev', 'osv'] as const
+export type SourceName = (typeof SOURCES)[number]
 
 /**
  * Locks a source until the transaction ends, so that a second import of it waits. Returns the date

@@ -7,6 +7,8 @@ import { importOsv } from '../../../../../src/security/intel/import-osv.ts'
 import { importEpss, importKev } from '../../../../../src/security/intel/import-source.ts'
 import { startTestApi, type TestApi } from '../../../../support/api.ts'
 import { listFindings } from '../../../../support/findings.ts'
+import type { Json } from '../../../../support/json.ts'
+import { createPerson, requestAs } from '../../../../support/people.ts'
 import { uploadReport } from '../../../../support/reports.ts'
 import { sarif, sarifResult } from '../../../../support/sarif.ts'
 
@@ -65,6 +67,13 @@ test('a finding shows KEV, EPSS and the advisory of its vulnerability through it
   }
   await uploadReport(api, caller, bom)
   const show = async () => (await listFindings(api, caller))[0].intel
+  const viewer = await createPerson(api, { ...caller, role: 'viewer' })
+  const sources = async () => (await requestAs(api, viewer, 'GET', '/security/intel')).body.data
+  const never = { as_of: null, version: null, records: 0, imported_at: null }
+  assert.deepEqual(
+    await sources(),
+    ['epss', 'kev', 'osv'].map((source) => ({ source, ...never })),
+  )
   assert.deepEqual(await show(), {
     canonical_id: 'GHSA-jfh8-c2jp-5v3q',
     kev: null,
@@ -103,6 +112,14 @@ test('a finding shows KEV, EPSS and the advisory of its vulnerability through it
     fix_available: true,
     as_of: { kev: '2026-03-01', epss: '2026-03-02', advisory: '2026-02-03' },
   })
+  assert.deepEqual(
+    (await sources()).map(({ source, as_of, records }: Json) => [source, as_of, records]),
+    [
+      ['epss', '2026-03-02', 1],
+      ['kev', '2026-03-01', 1],
+      ['osv', '2026-02-03', 1],
+    ],
+  )
 })
 
 test('cvss is of the newest version that the report or the advisory has', async () => {

@@ -52,7 +52,7 @@ export const policyTest = defineCommand({
     const services = { config, log: createLog(config.logLevel) }
     const document = parsePolicyInput(await readFile(input, 'utf8'))
     const asking = { findBundle: async () => bundle, asker: new PolicyAsker(null) }
-    const rules = await evaluatePolicy(services, definition.engine, document, asking)
+    const rules = await evaluatePolicy(services, definition.engine, [document], asking)
     const decision = decide('enforce', rules)
     const { name, mode } = definition
     context.print({ json: { name, mode, decision, rules }, text: formatTable(HEADING, rules.map(toRow), '') })

@@ -236,7 +236,7 @@ export async function insertDeployment(tx: Tx, deployment: NewDeployment): Promi
       org_id, id, provider, repository, repository_full_name, environment, status, workflow_name, pipeline_run_id,
       job_id, attempt, previous_attempt_id, superseded_by_id, branch, commit_sha, author, html_url,
       protection_rule_type, protection_rule_types, gated, custom_rule_state, custom_rule_awaiting, answer_until,
-      policies_asked_at, policy_evaluation, policy_rules, policy_evidence, created_at, updated_at
+      policies_asked_at, policy_evaluation, policy_rules, policy_evidence, asked_evidence, created_at, updated_at
     )
     values (
       ${deployment.org_id}, ${deployment.id}, 'other', ${deployment.repository}, ${deployment.repository_full_name},
@@ -246,6 +246,7 @@ export async function insertDeployment(tx: Tx, deployment: NewDeployment): Promi
       ${[OWN_RULE]}, true, ${standing.custom_rule_state}, ${standing.custom_rule_awaiting}, ${standing.answer_until},
       ${standing.policies_asked_at}, ${json(standing.evaluation?.policy_evaluation)},
       ${json(standing.evaluation?.policy_rules)}, ${json(standing.evaluation?.policy_evidence)},
+      ${json(standing.evaluation?.asked_evidence ?? undefined)},
       ${deployment.created_at}, ${deployment.created_at}
     )`
 }
@@ -276,13 +277,14 @@ export async function updateNearestAttempts(
 export async function updateEvaluation(
   tx: Tx,
   { org_id, id }: DeploymentKey,
-  { policy_evaluation, policy_rules, policy_evidence }: StoredEvaluation,
+  { policy_evaluation, policy_rules, policy_evidence, asked_evidence }: StoredEvaluation,
   at: Date,
 ): Promise<void> {
   await tx`
     update deployments
     set policy_evaluation = ${tx.json(policy_evaluation as never)}, policy_rules = ${tx.json(policy_rules)},
-      policy_evidence = ${tx.json(policy_evidence)}, updated_at = ${at}
+      policy_evidence = ${tx.json(policy_evidence)},
+      asked_evidence = ${asked_evidence === null ? null : tx.json(asked_evidence)}, updated_at = ${at}
     where org_id = ${org_id}
       and id = ${id}`
 }
@@ -291,7 +293,8 @@ export async function updateEvaluation(
 export async function deleteEvaluation(tx: Tx, { org_id, id }: DeploymentKey, at: Date): Promise<void> {
   await tx`
     update deployments
-    set policy_evaluation = null, policy_rules = null, policy_evidence = null, updated_at = ${at}
+    set policy_evaluation = null, policy_rules = null, policy_evidence = null, asked_evidence = null,
+      updated_at = ${at}
     where org_id = ${org_id}
       and id = ${id}
       and policy_evaluation is not null`

@@ -136,12 +136,12 @@ function formatNames(label: string, policies: readonly PolicyVerdict[]): string 
 export type StoredEvaluation = ReturnType<typeof toStoredEvaluation>
 
 /**
- * Converts an evaluation to its wire form on a deployment, and to the results of its rules and
- * their evidence, an array for each policy. `answered` is how the deployment was decided; null
+ * Converts an evaluation to its wire form on a deployment, to the results of its rules and their
+ * evidence, an array for each policy, and to what was asked with. `answered` is how the deployment was decided; null
  * until then.
  */
 export function toStoredEvaluation(
-  { evaluation_id, at, decision, policies }: PolicyEvaluation,
+  { evaluation_id, at, decision, policies, evidence }: PolicyEvaluation,
   answered: Outcome['custom_rule_state'] | null,
 ) {
   const shown = policies.map(({ rules: _, ...policy }) => policy)
@@ -151,5 +151,6 @@ export function toStoredEvaluation(
       rules.map(({ rule, name, status, blocking, reason }) => ({ rule, name, status, blocking, reason })),
     ),
     policy_evidence: policies.map(({ rules }) => rules.map(({ evidence }) => evidence)),
+    asked_evidence: evidence ?? null,
   }
 }

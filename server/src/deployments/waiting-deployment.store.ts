@@ -28,24 +28,20 @@ export async function listUnevaluated(
 }
 
 /**
- * Selects waiting deployments of an organization: all, those of a run, or those of `owner/name` in
- * any case.
+ * Selects waiting deployments of an organization: all, those of a run or of one of its commits, or
+ * those of `owner/name` in any case.
  */
-export type WaitingFilter = { run_id?: string; repository?: string }
+export type WaitingFilter = { run?: { id: string; commits: string[] }; repository?: string }
 
 /** Waiting deployments, longest waiting first. */
-export async function listWaiting(
-  db: Db,
-  orgId: string,
-  { run_id, repository }: WaitingFilter,
-): Promise<DeploymentKey[]> {
+export async function listWaiting(db: Db, orgId: string, { run, repository }: WaitingFilter): Promise<DeploymentKey[]> {
   return db<DeploymentKey[]>`
     select org_id, id
     from deployments
     where org_id = ${orgId}
       and status = 'pending_approval'
       and custom_rule_state = 'pending'
-      ${run_id === undefined ? db`` : db`and pipeline_run_id = ${run_id}`}
+      ${run === undefined ? db`` : db`and (pipeline_run_id = ${run.id} or commit_sha = any(${run.commits}))`}
       ${repository === undefined ? db`` : db`and lower(repository_full_name) = lower(${repository})`}
     order by created_at, id
     limit 1000`
@@ -58,14 +54,27 @@ type Asked = { id: string; asked_at: Date; is_open: boolean }
 
 /**
  * The deployments of the last 30 days whose policies were asked with evidence that has gone, newest
- * first.
+ * first. What policies were asked with is not known of deployments that were asked before it was
+ * stored; it was evidence of their own attempt. Of one that was asked with too much to store,
+ * anything of its commit can have been.
  */
 export async function listAskedWith(
   db: Db,
   { org_id, run_id, attempt = 1, repository, branch, since, at }: EvidenceReplaced,
+  commits: string[],
 ): Promise<Asked[]> {
+  const piece = { run_id, attempt }
   const place = run_id
-    ? db`pipeline_run_id = ${run_id} and attempt = ${attempt}`
+    ? db`(
+          (pipeline_run_id = ${run_id} and attempt = ${attempt})
+          or (
+            (pipeline_run_id = ${run_id} or commit_sha = any(${commits}))
+            and (
+              asked_evidence @> ${db.json([{ pieces: [piece] }] as never)}::jsonb
+              or jsonb_path_exists(asked_evidence, '$[*] ? (@.scope != "attempt" && @.omitted > 0)')
+            )
+          )
+        )`
     : db`lower(repository_full_name) = lower(${repository ?? ''})
         and (${branch ?? null}::text is null or branch = branch_name(${branch ?? null}))`
   return db<Asked[]>`

@@ -94,6 +94,18 @@ export function isRequestRef(ref: string | null): boolean {
   return ref !== null && /^refs\/(?!heads\/|tags\/)/.test(ref)
 }
 
+/** Whether two refs are one, however they are written. A ref that is not known is none. */
+export function isSameRef(one: string | null, other: string | null): boolean {
+  return one !== null && other !== null && (parseBranchName(one) ?? one) === (parseBranchName(other) ?? other)
+}
+
+const MERGE_QUEUE = /^(?:refs\/heads\/)?gh-readonly-queue\/|^refs\/merge-requests\/\d+\/train$/
+
+/** Whether a ref is that of a merge queue, whose commit becomes that of the tracked branch. */
+export function isMergeQueueRef(ref: string | null): boolean {
+  return ref !== null && MERGE_QUEUE.test(ref)
+}
+
 /** A repository of a code host, as an organization sees it. Jobs have it as their payload. */
 export type RepositoryKey = { org_id: string; provider: string; repository_id: string }
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
-import { findRunEvidence } from '../../src/ci/evidence/run-evidence.store.ts'
-import { postAttestations, scan, storedReport } from '../support/ci-reports.ts'
+import { attemptInput, postAttestations, scan, storedReport } from '../support/ci-reports.ts'
 import { statesByRule } from '../support/findings.ts'
 import { type IngestServer, startIngestServer } from '../support/ingest.ts'
 import type { Json } from '../support/json.ts'
@@ -53,8 +52,8 @@ async function evidenceOf(reportId: string): Promise<Json> {
     where org_id = ${server.caller.orgId}
       and id = ${reportId}`
   const key = { org_id: server.caller.orgId, run_id: row.run_id, attempt: 1 }
-  const evidence = await findRunEvidence(sql, key, clock.now())
-  return evidence?.attestations[0]
+  const evidence = await attemptInput(sql, key, clock.now())
+  return evidence.attestations[0]
 }
 
 const SCANS: [data: Json, status: string][] = [

@@ -4,7 +4,7 @@ import { insertPush } from '../../src/ci/changes/host-change.store.ts'
 import type { HostSource } from '../../src/codehosts/host-event.ts'
 import { upsertPosition } from '../../src/codehosts/sync/sync-repository.store.ts'
 import { filterEvidence } from '../../src/compliance/policies/evidence-view.ts'
-import { readPolicyInput } from '../../src/compliance/policies/read-policy-input.ts'
+import { readPolicyInputs } from '../../src/compliance/policies/read-policy-input.ts'
 import { findPolicyFacts } from '../../src/security/issues/policy-facts.store.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { applyAlerts, codeAlert, connect } from '../support/host-alerts.ts'
@@ -84,7 +84,8 @@ async function evidenceOf(branch: string) {
   const deployment = { id: 'd', branch, commit_sha: COMMIT, attempt: 1 }
   const subject = { org_id: caller.orgId, repository: 'github.com/acme/shop', branch, run: null }
   const { sql, clock } = api.services
-  const input = await readPolicyInput(sql, { ...subject, deployment, environment: null }, clock.now())
+  const read = readPolicyInputs(sql, { ...subject, deployment, environment: null }, clock.now())
+  const [input] = (await read('commit')).inputs
   return filterEvidence(input, { trust: 'verified', max_age_ms: null, absent_evidence: 'error' }).evidence
 }
 

@@ -75,7 +75,7 @@ test('slow policies of one organization hold up no gate of another, and an evalu
 
 test('policies in files of a repository that take long hold up none of the organization', async () => {
   const ask = (text: string, asker: PolicyAsker) =>
-    evaluatePolicy(api.services, definitionOf(text).engine, policyInput(), { asker, findBundle: async () => null })
+    evaluatePolicy(api.services, definitionOf(text).engine, [policyInput()], { asker, findBundle: async () => null })
   const ofFiles = new PolicyAsker('one', { isGate: true, isRepository: true })
   // Its process starts.
   const own = () => ask(policyOf('own', 'true'), new PolicyAsker('one', { isGate: true }))

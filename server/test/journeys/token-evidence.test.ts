@@ -1,12 +1,19 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { findNewestRuns } from '../../src/ci/evidence/newest-runs.store.ts'
-import { findRunEvidence } from '../../src/ci/evidence/run-evidence.store.ts'
 import { filterEvidence } from '../../src/compliance/policies/evidence-view.ts'
-import { readPolicyInput } from '../../src/compliance/policies/read-policy-input.ts'
+import { readPolicyInputs } from '../../src/compliance/policies/read-policy-input.ts'
 import { startTestApi, type TestApi } from '../support/api.ts'
 import { assertError } from '../support/assert-error.ts'
-import { artifactOf, putArtifact, scan, sendReport, TESTS, uploadArtifact } from '../support/ci-reports.ts'
+import {
+  artifactOf,
+  attemptInput,
+  putArtifact,
+  scan,
+  sendReport,
+  TESTS,
+  uploadArtifact,
+} from '../support/ci-reports.ts'
 import { createRun, patchRun } from '../support/ci-runs.ts'
 import { listFindings } from '../support/findings.ts'
 import { configureGate } from '../support/gates.ts'
@@ -116,9 +123,9 @@ test('every item of the evidence has its own trust; a strict rule sees the verif
   await report(id, claims)
   await sendReport(api, caller, id, { attestations: [{ ...TESTS, name: 'by key' }] })
   const now = api.clock.now()
-  const evidence = await findRunEvidence(api.services.sql, { org_id: caller.orgId, run_id: id, attempt: 1 }, now)
-  assert.deepEqual([evidence?.run.trust, evidence?.attempts[0]?.trust], ['verified', 'verified'])
-  assert.deepEqual(evidence?.attestations.map(({ name, trust }) => [name, trust]).sort(), [
+  const evidence = await attemptInput(api.services.sql, { org_id: caller.orgId, run_id: id, attempt: 1 }, now)
+  assert.deepEqual([evidence.run?.trust, evidence.attempts[0]?.trust], ['verified', 'verified'])
+  assert.deepEqual(evidence.attestations.map(({ name, trust }) => [name, trust]).sort(), [
     ['by key', 'self_reported'],
     ['unit', 'verified'],
   ])
@@ -126,7 +133,7 @@ test('every item of the evidence has its own trust; a strict rule sees the verif
     ...{ org_id: caller.orgId, repository: 'github.com/acme/shop', branch: 'main' },
     ...{ run: { id, attempt: 1 }, deployment: null, environment: null },
   }
-  const strict = filterEvidence(await readPolicyInput(api.services.sql, subject, now), {
+  const strict = filterEvidence((await readPolicyInputs(api.services.sql, subject, now)('commit')).inputs[0], {
     trust: null,
     max_age_ms: null,
   })

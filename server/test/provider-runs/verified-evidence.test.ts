@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { findNewestRuns } from '../../src/ci/evidence/newest-runs.store.ts'
-import { findRunEvidence } from '../../src/ci/evidence/run-evidence.store.ts'
 import { RunPages } from '../../src/ci/pipeline-runs/run-pages.ts'
 import { listOpenProviderRuns } from '../../src/ci/provider-runs/provider-run.store.ts'
 import { settleOverdueRuns } from '../../src/ci/runs/settle-overdue-runs.job.ts'
 import { filterEvidence } from '../../src/compliance/policies/evidence-view.ts'
-import { readPolicyInput } from '../../src/compliance/policies/read-policy-input.ts'
+import { readPolicyInputs } from '../../src/compliance/policies/read-policy-input.ts'
 import type { Page } from '../../src/platform/http/lists.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
-import { TESTS } from '../support/ci-reports.ts'
+import { attemptInput, TESTS } from '../support/ci-reports.ts'
 import { createRun } from '../support/ci-runs.ts'
 import { ON_ONE_SERVER } from '../support/citus.ts'
 import { hostRepository, hostRun, insertConnection } from '../support/host-objects.ts'
@@ -40,21 +39,21 @@ test('a run of a code host is verified evidence, with its host as the CI system'
   assert.equal(report.status, 201)
   const now = api.clock.now()
   const key = { org_id: caller.orgId, run_id: 'gh_run_9001', attempt: 1 }
-  const evidence = await findRunEvidence(api.services.sql, key, now)
+  const evidence = await attemptInput(api.services.sql, key, now)
   assert.deepEqual(
-    [evidence?.run.ci_system, evidence?.run.trust, evidence?.run.status],
+    [evidence.run?.ci_system, evidence.run?.trust, evidence.run?.status],
     ['github', 'verified', 'success'],
   )
   assert.deepEqual(
-    evidence?.attempts.map(({ trust }) => trust),
+    evidence.attempts.map(({ trust }) => trust),
     ['verified'],
   )
   assert.deepEqual(
-    evidence?.reports.map(({ trust }) => trust),
+    evidence.reports.map(({ trust }) => trust),
     ['self_reported'],
   )
   assert.deepEqual(
-    evidence?.attestations.map(({ trust }) => trust),
+    evidence.attestations.map(({ trust }) => trust),
     ['self_reported'],
   )
 })
@@ -64,7 +63,8 @@ test('a strict rule sees the verified run and its attempts, and not what an API 
     ...{ org_id: caller.orgId, repository: 'github.com/acme/shop', branch: 'main' },
     ...{ run: { id: 'gh_run_9001', attempt: 1 }, deployment: null, environment: null },
   }
-  const input = await readPolicyInput(api.services.sql, subject, api.clock.now())
+  const { inputs } = await readPolicyInputs(api.services.sql, subject, api.clock.now())('commit')
+  const [input] = inputs
   const strict = filterEvidence(input, { trust: null, max_age_ms: null })
   assert.deepEqual([strict.run?.trust, strict.attempts.length], ['verified', 1])
   assert.deepEqual([strict.reports, strict.attestations], [[], []])

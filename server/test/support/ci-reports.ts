@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
+import type { PolicyInput } from '../../src/compliance/policies/policy-input.schema.ts'
+import { readPolicyInputs } from '../../src/compliance/policies/read-policy-input.ts'
+import type { Db } from '../../src/platform/db/sql.ts'
 import type { Answer, Caller, TestApi } from './api.ts'
 import type { Json } from './json.ts'
 
@@ -115,4 +118,16 @@ export function scan(data: Record<string, unknown> = {}, name = 'sast') {
 
 export function sbom(data: Record<string, unknown> = {}, name = 'image') {
   return { kind: 'sbom', name, data: { format: 'cyclonedx', components: 7, ...data } }
+}
+
+/** What policies with `scope: attempt` see of an attempt. */
+export async function attemptInput(
+  db: Db,
+  { org_id, run_id, attempt }: { org_id: string; run_id: string; attempt: number },
+  now: Date,
+): Promise<PolicyInput> {
+  const run = { id: run_id, attempt }
+  const subject = { org_id, repository: 'github.com/acme/shop', branch: null, run, deployment: null, environment: null }
+  const { inputs } = await readPolicyInputs(db, subject, now)('attempt')
+  return inputs[0]
 }

@@ -43,7 +43,7 @@ export function verdictsOf(
   env: Record<string, string> = {},
 ): Promise<RuleVerdict[]> {
   const asking = { findBundle: async () => null, asker: new PolicyAsker(null) }
-  return evaluatePolicy({ config: readConfig(env), log }, definition.engine, input, asking)
+  return evaluatePolicy({ config: readConfig(env), log }, definition.engine, [input], asking)
 }
 
 export function apply(api: TestApi, { orgId }: Pick<Caller, 'orgId'>, yaml: string): Promise<AppliedPolicy> {

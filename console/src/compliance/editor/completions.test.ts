@@ -14,8 +14,8 @@ function offered(marked: string): string[] {
 }
 
 test('the fields of the file that are not there yet', () => {
-  assert.deepEqual(offered('name: a\n‸'), ['mode', 'bindings', 'engine', 'rules'])
-  assert.deepEqual(offered('na‸\nmode: enforce\nrules:\n  - rule: a\n'), ['name', 'bindings', 'engine'])
+  assert.deepEqual(offered('name: a\n‸'), ['mode', 'bindings', 'scope', 'engine', 'rules'])
+  assert.deepEqual(offered('na‸\nmode: enforce\nrules:\n  - rule: a\n'), ['name', 'bindings', 'scope', 'engine'])
 })
 
 /** The fields that say what evidence counts. */

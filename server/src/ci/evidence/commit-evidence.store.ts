@@ -72,7 +72,20 @@ export function buildCommitRunsJson(db: Db, orgId: string, alias: string, now: D
       from ci_runs run
       where run.org_id = ${of}.org_id ${buildSpreadCondition(db, 'run', orgId)}
         and run.commit_sha = ${of}.commit_sha
-        and (
+        and ${buildIsOfRepository(db, orgId, alias)}
+      order by ${buildTrustRank(db, db`run.trust`)}, run.created_at, run.id
+      limit ${RUNS_MAX}
+    ) run
+  )`
+}
+
+/**
+ * SQL: whether `run` is of a repository: by its address, or by what its token or its code host says
+ * of it. `alias` as above.
+ */
+export function buildIsOfRepository(db: Db, orgId: string, alias: string) {
+  const of = db(alias)
+  return db`(
           run.repository = ${of}.address
           or (
             run.claimed_provider = ${of}.provider
@@ -90,11 +103,7 @@ export function buildCommitRunsJson(db: Db, orgId: string, alias: string, now: D
               and provider_run.provider = ${of}.provider
               and provider_run.repository_id = ${of}.repository_id
           )
-        )
-      order by ${buildTrustRank(db, db`run.trust`)}, run.created_at, run.id
-      limit ${RUNS_MAX}
-    ) run
-  )`
+        )`
 }
 
 function attemptsJson(db: Db, orgId: string, now: Date) {

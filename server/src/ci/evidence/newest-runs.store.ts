@@ -1,5 +1,5 @@
 import type { Db } from '../../platform/db/sql.ts'
-import { buildStatusAt } from '../runs/run-attempt.store.ts'
+import { buildAttempts, buildStatusAt } from '../runs/run-attempt.store.ts'
 import { TRUST_CLASSES, type TrustClass } from '../runs/trust.ts'
 
 export type RunName = { id: string; attempt: number; ref: string | null; trust: TrustClass }
@@ -70,6 +70,21 @@ export async function findRunRepository(db: Db, orgId: string, runId: string): P
     where org_id = ${orgId}
       and id = ${runId}`
   return row?.repository ?? null
+}
+
+/** The commits that a run and its attempts are about. */
+export async function listRunCommits(db: Db, orgId: string, runId: string): Promise<string[]> {
+  const rows = await db<{ commit_sha: string }[]>`
+    select commit_sha
+    from ci_runs
+    where org_id = ${orgId}
+      and id = ${runId}
+      and commit_sha is not null
+    union
+    select commit_sha
+    from ${buildAttempts(db, orgId, runId)} attempt
+    where commit_sha is not null`
+  return rows.map(({ commit_sha }) => commit_sha)
 }
 
 /** The repository that the newest token of a run names with this address; null if none does. */

@@ -1,6 +1,6 @@
 import type { Credential } from '../../access/actor.ts'
 import type { TokenJob } from '../../access/oidc-trusts/token-job.ts'
-import { matchAnyRepository } from '../../repositories/repository-identity.ts'
+import { isRequestRef, isTracked, matchAnyRepository } from '../../repositories/repository-identity.ts'
 
 /**
  * How far a statement about a run can be trusted, best first: the lanes of runs and reports (trust
@@ -69,6 +69,11 @@ export function getTrustOfOther({ others, foreign_code }: TokenJob): TrustClass 
 export function decideTrustOfJob({ foreign_code, repository }: TokenJob, headRepositoryId: string | null): TrustClass {
   const isOwnCode = foreign_code === 'none' || (foreign_code === 'pull_request' && headRepositoryId === repository.id)
   return isOwnCode ? 'verified' : 'untrusted'
+}
+
+/** Whether code of strangers may have run in a run that is not of the tracked branch. */
+export function isRunOfStrangers(run: { trust: string; ref: string | null } | null, trackedBranch: string | null) {
+  return run?.trust === 'untrusted' && (isRequestRef(run.ref) || !isTracked(run.ref, trackedBranch))
 }
 
 /** Whether a run is the one that a token names. */

@@ -1,5 +1,6 @@
 import { type ASTNode, Environment, EvaluationError, type ParseResult } from '@marcbachmann/cel-js'
 import { RE2JS } from 're2js'
+import { refuseTruncated } from '../policies/evidence-view.ts'
 import { findSourceNotImported } from '../policies/found-evidence.ts'
 import { PolicyInput } from '../policies/policy-input.schema.ts'
 import { createErrorAnswer, normalizeText, type RuleAnswer } from '../policies/policy-verdict.ts'
@@ -186,12 +187,19 @@ export function evaluateExpression(
 ): RuleAnswer {
   try {
     const compiled = compile(expression)
-    const answer = toAnswer(compiled(celInput))
+    const decided = toAnswer(compiled(celInput))
+    const answer = readsReports(compiled.ast) ? refuseTruncated(decided, input) : decided
     return { ...answer, evidence: answer.evidence ?? describeDecisiveValues(compiled.ast, input) }
   } catch (error) {
     if (!(error instanceof EvaluationError)) return createErrorAnswer((error as Error).message)
     return createErrorAnswer(explainAbsence(error, input) ?? error.summary)
   }
+}
+
+const REPORTED = ['reports', 'attestations', 'artifacts']
+
+function readsReports(ast: ASTNode): boolean {
+  return pathsIn(ast).some((path) => REPORTED.includes(path.split('.', 1)[0] as string))
 }
 
 /** Why an expression could not read what the input does not say. Null for other errors. */

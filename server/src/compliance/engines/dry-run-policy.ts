@@ -2,11 +2,11 @@ import { listRecentRuns, type RecentRun } from '../../ci/evidence/newest-runs.st
 import { limitReached } from '../../platform/http/errors.ts'
 import { parseBranchName } from '../../repositories/repository-identity.ts'
 import type { Services } from '../../services.ts'
-import type { PolicyDefinition } from '../policies/policy.schema.ts'
+import { getScope, type PolicyDefinition } from '../policies/policy.schema.ts'
 import { isDeploymentCovered } from '../policies/policy-binding.ts'
-import { createPlainEnvironment, type PolicyInput } from '../policies/policy-input.schema.ts'
+import { createPlainEnvironment } from '../policies/policy-input.schema.ts'
 import { decide, type PolicyDecision, type RuleVerdict } from '../policies/policy-verdict.ts'
-import { readPolicyInput } from '../policies/read-policy-input.ts'
+import { type PolicyInputs, readPolicyInputs } from '../policies/read-policy-input.ts'
 import { evaluatePolicy } from './evaluate-policy.ts'
 import { PolicyAsker, PolicyBudgetError } from './policy-queue.ts'
 
@@ -16,7 +16,7 @@ const TIME_MS_MAX = 15_000
 const RETRY_SECONDS = 5
 
 /** A run or a deployment that the policy covers. */
-export type DryRunSubject<Shown> = { shown: Shown; readInput: () => Promise<PolicyInput> }
+export type DryRunSubject<Shown> = { shown: Shown; readInputs: () => PolicyInputs }
 
 /** The verdict on one subject. `decision` is that of the policy in `enforce`. */
 type DryRunResult<Shown> = Shown & { decision: PolicyDecision; rules: RuleVerdict[] }
@@ -54,15 +54,16 @@ export async function evaluateDryRun<Shown>(
 async function evaluateSubjects<Shown>(
   services: Services,
   orgId: string,
-  { engine }: PolicyDefinition,
+  definition: PolicyDefinition,
   subjects: DryRunSubject<Shown>[],
 ): Promise<DryRun<Shown>> {
   const end = services.clock.now().getTime() + TIME_MS_MAX
   const results: DryRunResult<Shown>[] = []
-  for (const { shown, readInput } of subjects) {
+  for (const { shown, readInputs } of subjects) {
     if (services.clock.now().getTime() > end) return { results, is_complete: false }
     const asking = { asker: new PolicyAsker(orgId, { waitMs: TIME_MS_MAX }), findBundle: async () => null }
-    const rules = await evaluatePolicy(services, engine, await readInput(), asking).catch((error) => {
+    const { inputs } = await readInputs()(getScope(definition))
+    const rules = await evaluatePolicy(services, definition.engine, inputs, asking).catch((error) => {
       if (error instanceof PolicyBudgetError) return null
       throw error
     })
@@ -98,7 +99,7 @@ export async function findRunsToTry(
     .slice(0, last)
     .map((run) => ({
       shown: { run },
-      readInput: () => readPolicyInput(sql, { org_id: orgId, ...toSubject(run, environment) }, clock.now()),
+      readInputs: () => readPolicyInputs(sql, { org_id: orgId, ...toSubject(run, environment) }, clock.now()),
     }))
 }
 

@@ -1,8 +1,11 @@
+import type { Scope } from '../../ci/evidence/evidence-scope.ts'
 import { DAY_MS } from '../../platform/clock.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { createUuid } from '../../platform/ids.ts'
+import { lazy } from '../../platform/lazy.ts'
 import type { Services } from '../../services.ts'
-import type { PolicyEngine } from '../policies/policy.schema.ts'
+import type { AskedEvidence } from '../policies/asked-evidence.schema.ts'
+import { getScope, type PolicyDefinition } from '../policies/policy.schema.ts'
 import { type AskedTimes, findBundle, listPolicies, type Policy } from '../policies/policy.store.ts'
 import { isDeploymentCovered, type WorkflowName } from '../policies/policy-binding.ts'
 import { createPlainEnvironment, type PolicyInput } from '../policies/policy-input.schema.ts'
@@ -16,7 +19,7 @@ import {
   type PolicyVerdict,
   selectCounting,
 } from '../policies/policy-verdict.ts'
-import { readPolicyInput } from '../policies/read-policy-input.ts'
+import { type PolicyInputs, readPolicyInputs, type ScopedInput } from '../policies/read-policy-input.ts'
 import { evaluatePolicy } from './evaluate-policy.ts'
 import { PolicyAsker, PolicyBudgetError } from './policy-queue.ts'
 
@@ -53,13 +56,11 @@ export async function evaluateDeployment(
 ): Promise<PolicyEvaluation> {
   const { sql } = services
   const at = services.clock.now()
-  const readInput = () => readDeploymentInput(sql, deployment, at)
+  const inputs = lazy(() => readDeploymentInputs(sql, deployment, at))
   const asked = deployment.opened && { opened: deployment.opened, now: at }
   // Policies that gates name need the input for sure, so that it is read at the same time.
-  const [stored, inputSoon] = await Promise.all([
-    listPolicies(sql, deployment.org_id, { repository: deployment.repository, asked }),
-    deployment.policies.length > 0 ? readInput() : null,
-  ])
+  if (deployment.policies.length > 0) inputs()
+  const stored = await listPolicies(sql, deployment.org_id, { repository: deployment.repository, asked })
   const required = new Set(deployment.policies)
   const policies = stored.filter(
     ({ name, path, definition }) =>
@@ -71,13 +72,32 @@ export async function evaluateDeployment(
   const verdicts = missing.map(missingPolicy)
   let isOverBudget = false
   if (policies.length > 0) {
-    const input = inputSoon ?? (await readInput())
-    const evaluated = await evaluateAll(services, policies, { ...deployment, input, asked })
+    const evaluated = await evaluateAll(services, policies, { ...deployment, inputs: inputs(), asked })
     verdicts.push(...[...Map.groupBy(evaluated.verdicts, ({ id }) => id).values()].flatMap(selectCounting))
     isOverBudget = evaluated.isOverBudget
   }
   const decision = decideTogether(verdicts)
-  return { evaluation_id: createUuid(at), at, decision, policies: verdicts, ...(isOverBudget && { isOverBudget }) }
+  const evidence = policies.length > 0 ? await describeEvidence(policies, inputs()) : []
+  const evaluation = { evaluation_id: createUuid(at), at, decision, policies: verdicts, evidence }
+  return { ...evaluation, ...(isOverBudget && { isOverBudget }) }
+}
+
+/** The evidence of each scope that the policies were asked with. */
+async function describeEvidence(policies: readonly Policy[], inputs: PolicyInputs): Promise<AskedEvidence[]> {
+  const scopes = new Set(policies.flatMap(({ definition }) => (definition === null ? [] : [getScope(definition)])))
+  return Promise.all([...scopes].sort().map(async (scope) => toAskedEvidence(scope, await inputs(scope))))
+}
+
+const PIECES_MAX = 100
+
+/** The last input has everything that the others have. */
+function toAskedEvidence(scope: Scope, { inputs, notes }: ScopedInput): AskedEvidence {
+  const attestations = inputs.at(-1)?.attestations ?? []
+  const pieces = attestations.slice(0, PIECES_MAX).map((piece) => {
+    const { run_id = '', attempt = 0, pipeline = '', job, report_id, kind, name, status, trust } = piece
+    return { run_id, attempt, pipeline, job, report_id, kind, name, status, trust }
+  })
+  return { scope, pieces, omitted: attestations.length - pieces.length, notes }
 }
 
 function missingPolicy(name: string): PolicyVerdict {
@@ -85,8 +105,8 @@ function missingPolicy(name: string): PolicyVerdict {
   return { id: name, name, version: 0, mode: 'enforce', path: null, decision: 'block', rules }
 }
 
-/** Reads the policy input of a deployment. */
-export function readDeploymentInput(db: Db, deployment: DeploymentSubject, at: Date): Promise<PolicyInput> {
+/** Reads the policy inputs of a deployment. */
+export function readDeploymentInputs(db: Db, deployment: DeploymentSubject, at: Date): PolicyInputs {
   const { org_id, deployment_id: id, run_id, attempt, repository, branch, commit_sha } = deployment
   const subject = {
     org_id,
@@ -96,15 +116,15 @@ export function readDeploymentInput(db: Db, deployment: DeploymentSubject, at: D
     deployment: { id, branch, commit_sha, attempt },
     environment: { ...createPlainEnvironment(deployment.environment), ...deployment.protection },
   }
-  return readPolicyInput(db, subject, at)
+  return readPolicyInputs(db, subject, at)
 }
 
-type Evaluated = { org_id: string; waitMs?: number; input: PolicyInput; asked: AskedTimes | undefined }
+type Evaluated = { org_id: string; waitMs?: number; inputs: PolicyInputs; asked: AskedTimes | undefined }
 
 async function evaluateAll(
   services: Services,
   policies: Policy[],
-  { org_id, waitMs, input, asked }: Evaluated,
+  { org_id, waitMs, inputs, asked }: Evaluated,
 ): Promise<{ verdicts: PolicyVerdict[]; isOverBudget: boolean }> {
   const counts = Map.groupBy(policies, ({ id }) => id)
   const findIn = (sha256: string) => findBundle(services.sql, org_id, sha256)
@@ -113,15 +133,15 @@ async function evaluateAll(
   // What repositories have in their files uses up none of the time of the organization's policies.
   const repositoryAsker = new PolicyAsker(org_id, { ...options, isRepository: true })
   let hasWaited = false
-  const ask = (engine: PolicyEngine, isRepository: boolean) =>
-    evaluatePolicy(services, engine, input, {
-      findBundle: findIn,
-      asker: isRepository ? repositoryAsker : asker,
-    }).catch((error) => {
+  const ask = async (definition: PolicyDefinition, isRepository: boolean) => {
+    const asking = { findBundle: findIn, asker: isRepository ? repositoryAsker : asker }
+    const { inputs: asked } = await inputs(getScope(definition))
+    return evaluatePolicy(services, definition.engine, asked, asking).catch((error) => {
       if (!(error instanceof PolicyBudgetError)) throw error
       hasWaited = true
       return createErrorVerdict(error.message)
     })
+  }
   const verdicts = await Promise.all(
     policies.map(async ({ definition, created_at, replaced_at, ...policy }) => {
       const isTooMany = replaced_at !== null && (counts.get(policy.id)?.length ?? 0) > VERSIONS_MAX
@@ -129,7 +149,7 @@ async function evaluateAll(
         ? createErrorVerdict(`The policy was changed more often than ${VERSIONS_MAX} times within a day`)
         : definition === null
           ? createUnreadableVerdict()
-          : await ask(definition.engine, policy.path !== null)
+          : await ask(definition, policy.path !== null)
       const earlier = replaced_at && asked && { earlier: toEarlier({ created_at, replaced_at }, asked) }
       return { ...policy, ...earlier, rules, decision: decide(policy.mode, rules) }
     }),

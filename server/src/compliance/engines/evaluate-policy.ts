@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { BoundedProcess } from '../../platform/processes.ts'
 import type { Services } from '../../services.ts'
-import { filterInput, listQuestions } from '../policies/evidence-view.ts'
-import type { CelRule, PolicyBundle, PolicyEngine } from '../policies/policy.schema.ts'
+import { filterInput, listQuestions, refuseTruncated } from '../policies/evidence-view.ts'
+import type { CelRule, EvidenceTerms, PolicyBundle, PolicyEngine } from '../policies/policy.schema.ts'
 import type { PolicyInput } from '../policies/policy-input.schema.ts'
 import {
   createErrorAnswer,
@@ -22,19 +22,21 @@ export const POLICIES = 'policies'
 export type Asking = { asker: PolicyAsker; findBundle: FindBundle }
 
 /**
- * Evaluates a policy's rules on an input, when it is the asker's turn; of two questions to a rule,
- * the worse answer counts. Every failure of an engine becomes an `error` verdict. Throws
- * `PolicyBudgetError` if the turn did not come.
+ * Evaluates a policy's rules on its inputs, when it is the asker's turn; of several inputs and of
+ * two questions to a rule, the worse answer counts. Every failure of an engine becomes an `error`
+ * verdict. Throws `PolicyBudgetError` if the turn did not come.
  */
 export async function evaluatePolicy(
   services: Pick<Services, 'config' | 'log'>,
   engine: PolicyEngine,
-  input: PolicyInput,
+  inputs: readonly PolicyInput[],
   asking: Asking,
 ): Promise<RuleVerdict[]> {
   let verdicts: RuleVerdict[] = []
-  for (const question of listQuestions(engine))
-    verdicts = mergeWorse(verdicts, await evaluateQuestion(services, question, input, asking))
+  for (const input of inputs) {
+    for (const question of listQuestions(engine))
+      verdicts = mergeWorse(verdicts, await evaluateQuestion(services, question, input, asking))
+  }
   return verdicts
 }
 
@@ -50,18 +52,31 @@ export async function evaluateQuestion(
       case 'cel':
         return await evaluateRules(engine.rules, input, asker)
       case 'opa':
-        return await askServer(asker, (note) =>
-          evaluateDecision(services, engine.decision, filterInput(input, engine), note),
+        return await askOnView(input, engine, (view) =>
+          askServer(asker, (note) => evaluateDecision(services, engine.decision, view, note)),
         )
       case 'rego':
-        return await askServer(asker, (note) => evaluateRego(services, engine, filterInput(input, engine), note))
+        return await askOnView(input, engine, (view) =>
+          askServer(asker, (note) => evaluateRego(services, engine, view, note)),
+        )
       case 'wasm':
-        return await evaluateModule(engine, filterInput(input, engine), findBundle, asker)
+        return await askOnView(input, engine, (view) => evaluateModule(engine, view, findBundle, asker))
     }
   } catch (error) {
     if (error instanceof EvaluationTimeError) return createErrorVerdict(error.message)
     throw error
   }
+}
+
+/** Nobody knows what a policy that reads the whole input would say of what was left out of it. */
+async function askOnView(
+  input: PolicyInput,
+  terms: EvidenceTerms,
+  ask: (view: PolicyInput) => Promise<RuleVerdict[]>,
+): Promise<RuleVerdict[]> {
+  const view = filterInput(input, terms)
+  const verdicts = await ask(view)
+  return verdicts.map((verdict) => ({ ...verdict, ...refuseTruncated(verdict, view) }))
 }
 
 /** Evaluates a policy's CEL rules. A rule that the process did not answer is an error. */

@@ -1,8 +1,9 @@
+import { isRunOfStrangers } from '../../ci/runs/trust.ts'
 import type { DefaultTrust } from '../../organizations/organization.store.ts'
-import { isRequestRef, isTracked } from '../../repositories/repository-identity.ts'
 import { findEvidence, findSourceNotImported, getNamedTrust } from './found-evidence.ts'
 import { type EvidenceTerms, type PolicyDefinition, type PolicyEngine, TRUSTS, type Trust } from './policy.schema.ts'
 import type { PolicyInput } from './policy-input.schema.ts'
+import { createErrorAnswer, type RuleAnswer } from './policy-verdict.ts'
 
 type Evidence = { trust: string; at: string }
 
@@ -27,11 +28,6 @@ export function isAdmitted(terms: AdmittingTerms, trust: string, isOfStrangers: 
   return ADMITTED[named].includes(trust) || (named === 'any' && trust === 'untrusted' && isOfStrangers)
 }
 
-/** Whether code of strangers may have run in a run that is not of the tracked branch. */
-export function isRunOfStrangers(run: { trust: string; ref: string | null } | null, trackedBranch: string | null) {
-  return run?.trust === 'untrusted' && (isRequestRef(run.ref) || !isTracked(run.ref, trackedBranch))
-}
-
 /**
  * Returns the input with only the evidence that the terms admit, and nothing older than
  * `max_age_ms`. Open findings and issues are always those of all lanes, because removing some would
@@ -39,7 +35,9 @@ export function isRunOfStrangers(run: { trust: string; ref: string | null } | nu
  */
 export function filterEvidence(input: PolicyInput, terms: EvidenceTerms): PolicyInput {
   const view = selectEvidence(input, terms)
-  return terms.absent_evidence === 'error' ? omitUnknown(view, findEvidence(view.scans, input, terms)) : view
+  return terms.absent_evidence === 'error'
+    ? omitUnknown(view, findEvidence(view.scans, { ...input, evidence: view.evidence }, terms))
+    : view
 }
 
 /**
@@ -65,6 +63,7 @@ function selectEvidence(input: PolicyInput, terms: EvidenceTerms): PolicyInput {
   const isOfStrangers = isRunOfStrangers(input.run, input.evidence.tracked_branch)
   const isTrusted = ({ trust }: { trust: string }) => isAdmitted(terms, trust, isOfStrangers)
   const since = max_age_ms === null ? Number.NEGATIVE_INFINITY : Date.parse(input.now) - max_age_ms
+  const { truncated } = input.evidence
   const isAccepted = (item: Evidence) => isTrusted(item) && Date.parse(item.at) >= since
   return {
     ...input,
@@ -74,6 +73,7 @@ function selectEvidence(input: PolicyInput, terms: EvidenceTerms): PolicyInput {
     attestations: input.attestations.filter(isAccepted),
     artifacts: input.artifacts.filter(isAccepted),
     scans: input.scans.filter(isAccepted),
+    ...(truncated && { evidence: { ...input.evidence, truncated: truncated.filter((trust) => isTrusted({ trust })) } }),
   }
 }
 
@@ -93,6 +93,16 @@ type Counts = NonNullable<PolicyInput['findings']>
 function omitNotImported({ open, ...facts }: Counts, evidence: PolicyInput['evidence']): Counts {
   const imported = Object.entries(facts).filter(([fact]) => findSourceNotImported(fact, evidence) === null)
   return { open, ...Object.fromEntries(imported) }
+}
+
+/**
+ * The answer of a rule that reads what jobs report. Where too much of it was left out, the answer is
+ * an error unless the rule fails anyway (ci-evidence §8.5).
+ */
+export function refuseTruncated(answer: RuleAnswer, { evidence: { truncated = [] } }: PolicyInput): RuleAnswer {
+  if (truncated.length === 0 || answer.status === 'fail' || answer.status === 'error') return answer
+  const what = `The commit has more reports than policies can read, so that some (${truncated.join(', ')}) were left out.`
+  return { ...answer, ...createErrorAnswer(`evidence_truncated: ${what}`) }
 }
 
 /**

@@ -1,4 +1,4 @@
-import { isRequestRef, parseBranchName } from '../../repositories/repository-identity.ts'
+import { isRequestRef, isSameRef } from '../../repositories/repository-identity.ts'
 import type { EvidenceTerms, Trust } from './policy.schema.ts'
 import type { PolicyInput } from './policy-input.schema.ts'
 
@@ -34,21 +34,16 @@ export function findEvidence(scans: readonly Scan[], all: PolicyInput, terms: Ev
  */
 function isOfDeployedRef({ ref, tracked }: Scan, evidence: Evidence): boolean {
   const { ref: deployed, tracked_branch, on_tracked_branch } = evidence
-  if (deployed !== null && ref !== null && toName(ref) === toName(deployed)) return true
+  if (isSameRef(ref, deployed)) return true
   if (tracked_branch === null) return tracked && (ref === null || (isOfNoBranch(deployed) && !isRequestRef(ref)))
-  const isOfTracked = ref === null || toName(ref) === toName(tracked_branch)
-  const isTrackedDeployed = deployed !== null && toName(deployed) === toName(tracked_branch)
+  const isOfTracked = ref === null || isSameRef(ref, tracked_branch)
+  const isTrackedDeployed = isSameRef(deployed, tracked_branch)
   return tracked && isOfTracked && (isOfNoBranch(deployed) || isTrackedDeployed || on_tracked_branch)
 }
 
 /** A tag, or a ref that is not known. */
 function isOfNoBranch(ref: string | null): boolean {
   return ref === null || ref.startsWith('refs/tags/')
-}
-
-/** A branch by its name, another ref in full. */
-function toName(ref: string): string {
-  return parseBranchName(ref) ?? ref
 }
 
 /** Without an organization, as in `policy test`, its default is the usual one. */

@@ -43,8 +43,17 @@ const Attempt = Closed({
   trust: Trust,
 })
 
+/** Inputs that somebody has stored for `policy test` have no such fields. */
+const PLACE = {
+  run_id: Type.Optional(Text('The id of the run that it is from.')),
+  attempt: Type.Optional(Count('The attempt of the run, from 1.')),
+  pipeline: Type.Optional(Text('The name of the pipeline or workflow of the run.')),
+  same_run: Type.Optional(Type.Boolean({ description: 'Whether the run is the one that deploys.' })),
+}
+
 const Report = Closed({
   id: Text('The id of the report.'),
+  ...PLACE,
   job: Text('The name of the job that sent the report.'),
   name: Text('The name of the report.'),
   matrix: Nullable(
@@ -59,6 +68,7 @@ const Report = Closed({
 
 const Attestation = Closed({
   report_id: Text('The id of the report that contains the attestation.'),
+  ...PLACE,
   job: Text('The name of the job that sent the attestation.'),
   kind: Text(
     'The kind of the attestation: `test-results`, `coverage`, `sbom`, `scan`, `custom`, `ownership` or `provenance`.',
@@ -75,6 +85,9 @@ const Attestation = Closed({
 })
 
 const Artifact = Closed({
+  report_id: Type.Optional(Text('The id of the report that contains the artifact.')),
+  ...PLACE,
+  job: Type.Optional(Text('The name of the job that sent the report.')),
   path: Text('The path of the artifact within the report.'),
   size: Count('The size of the file in bytes.'),
   sha256: Text('The SHA-256 checksum of the file in lowercase hexadecimal.'),
@@ -145,6 +158,11 @@ const Evidence = Closed(
     }),
     imported: names('The sources of vulnerability data that were imported: `kev`, `epss` and `osv`.'),
     tools: names('The scanners whose reports count for the rule.'),
+    truncated: Type.Optional(
+      names(
+        'The trust levels of which some reports of CI jobs are left out, because there are too many. A rule that reads `reports`, `attestations` or `artifacts` and admits them never passes. Absent if there are none.',
+      ),
+    ),
     missing: Nullable(
       Text('What is missing, so that nobody knows whether anything else is open. Null if nothing is missing.'),
     ),
@@ -213,11 +231,15 @@ export const PolicyInput = Closed({
   repository: Text('The repository as `host/owner/name`.'),
   run: Nullable(Run),
   attempts: Type.Array(Attempt, { description: 'The attempts of the run.' }),
-  reports: Type.Array(Report, { description: "The job reports of the run's attempt." }),
-  attestations: Type.Array(Attestation, {
-    description: "The attestations of the run's attempt, at most 1,000: failed ones first, then the newest.",
+  reports: Type.Array(Report, {
+    description: 'The job reports of the scope of the policy, at most 1,000, newest first.',
   }),
-  artifacts: Type.Array(Artifact, { description: "The completed artifacts of the run's attempt, at most 1,000." }),
+  attestations: Type.Array(Attestation, {
+    description: 'The attestations of the scope of the policy, at most 1,000: failed ones first, then the newest.',
+  }),
+  artifacts: Type.Array(Artifact, {
+    description: 'The completed artifacts of the scope of the policy, at most 1,000. Those of other refs are left out.',
+  }),
   scans: Type.Array(Scan, {
     description:
       "The newest security report of each scanner and category, for the run's branch or else for the tracked branch.",

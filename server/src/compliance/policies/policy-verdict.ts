@@ -1,4 +1,5 @@
 import { truncate } from '../../platform/text.ts'
+import type { AskedEvidence } from './asked-evidence.schema.ts'
 import type { PolicyMode } from './policy.schema.ts'
 
 /** `error` means that the rule could not be evaluated. It never counts as a pass. */
@@ -66,6 +67,8 @@ export type PolicyEvaluation = {
   at: Date
   decision: 'approve' | 'block' | 'none'
   policies: PolicyVerdict[]
+  /** What they were asked with. Absent if they could not be read. */
+  evidence?: AskedEvidence[]
   /** Present if a policy was not evaluated, because its turn did not come in time. */
   isOverBudget?: boolean
 }

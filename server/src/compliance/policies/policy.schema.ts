@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { SCOPES, type Scope } from '../../ci/evidence/evidence-scope.ts'
 import { Closed, Nullable, OneOf } from '../../platform/http/schemas.ts'
 
 export const PolicyMode = OneOf(['monitor', 'enforce'], {
@@ -29,6 +30,9 @@ export const BAD_NEWS = ['uploaded', 'any'] as const
 
 /** What a report must be about to count as evidence. */
 export const EVIDENCE_SCOPES = ['branch', 'commit'] as const
+
+/** What a policy can look at instead of the commit (ci-evidence §3). */
+export const NARROW_SCOPES = ['run', 'attempt'] as const satisfies readonly Scope[]
 
 const TERMS = {
   trust: Nullable(
@@ -115,8 +119,19 @@ export const PolicyDefinition = Closed({
     description: 'The deployments that the policy covers: those of one binding, or of any of several. Null for none.',
   }),
   engine: PolicyEngine,
+  scope: Type.Optional(
+    OneOf(SCOPES, {
+      description:
+        'The reports of CI jobs that the policy looks at: those of the `commit` in all runs of its repository, of the deploying `run`, or of its `attempt`. Absent in versions that were stored before this could be chosen: `attempt`.',
+    }),
+  ),
 })
 export type PolicyDefinition = Static<typeof PolicyDefinition>
+
+/** What a version looks at. Those that were stored before keep what they saw (ci-evidence §8.16). */
+export function getScope({ scope = 'attempt' }: Pick<PolicyDefinition, 'scope'>): Scope {
+  return scope
+}
 
 /** A policy compiled by `opa build -t wasm`: its WebAssembly module and its data. */
 export type PolicyBundle = { wasm: Uint8Array; data: unknown }

@@ -3,7 +3,7 @@ import type { Db } from '../../platform/db/sql.ts'
 import { createNotFoundError } from '../../platform/http/errors.ts'
 import { isUuid } from '../../platform/ids.ts'
 import { findById, listRepositories } from '../../repositories/repository.store.ts'
-import type { PolicyDefinition } from './policy.schema.ts'
+import { getScope, type PolicyDefinition } from './policy.schema.ts'
 import { findPolicy, type ListedPolicy, listAllPolicies } from './policy.store.ts'
 
 /** A policy; `repository` names the repository whose file it comes from, as `owner/name`. */
@@ -44,12 +44,13 @@ export function compareDefinitions(before: PolicyDefinition, after: PolicyDefini
 }
 
 /** The parts of a definition by their paths, in their order. */
-function getParts({ name, mode, bindings, engine }: PolicyDefinition): Map<string, unknown> {
+function getParts({ name, mode, bindings, engine, ...definition }: PolicyDefinition): Map<string, unknown> {
   const { type, ...settings } = engine
   const parts: [string, unknown][] = [
     ['name', name],
     ['mode', mode],
     ['bindings', bindings],
+    ['scope', getScope(definition)],
     ['engine', type],
   ]
   if (engine.type !== 'cel') return new Map([...parts, ...Object.entries(settings)])

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { DURATION_DAYS_MAX } from '../../platform/clock.ts'
 import { Closed, OneOf } from '../../platform/http/schemas.ts'
-import { BAD_NEWS, EVIDENCE_SCOPES, TRUSTS } from '../policies/policy.schema.ts'
+import { BAD_NEWS, EVIDENCE_SCOPES, NARROW_SCOPES, TRUSTS } from '../policies/policy.schema.ts'
 
 const GLOBS_MAX = 50
 const RULES_MAX = 50
@@ -132,6 +132,12 @@ const HEAD = {
     description: '`enforce` blocks deployments that do not comply. `monitor` only reports.',
   }),
   bindings: Type.Optional(Bindings),
+  scope: Type.Optional(
+    OneOf(NARROW_SCOPES, {
+      description:
+        'Narrows the reports of CI jobs that the policy looks at to those of the `run` that deploys, or of its `attempt`. Default: those of the commit, in all its runs and attempts.',
+    }),
+  ),
 }
 
 /** The names of the engines. A policy without `engine` uses the first one. */

@@ -29,6 +29,7 @@ test('omitted fields get their defaults', () => {
       type: 'cel',
       rules: [{ rule: 'a', name: 'a', expression: 'true', blocking: true, reason: null, ...DEFAULTS }],
     },
+    scope: 'commit',
   })
 })
 
@@ -36,6 +37,7 @@ test('every field is read', () => {
   const text = `
 name: Everything
 mode: monitor
+scope: run
 bindings:
   environments: [production, 'eu-*']
   repositories: [acme/*]
@@ -58,6 +60,7 @@ rules:
     name: 'Everything',
     mode: 'monitor',
     bindings: { environments: ['production', 'eu-*'], repositories: ['acme/*'], branches: ['main'] },
+    scope: 'run',
     engine: {
       type: 'cel',
       rules: [
@@ -120,7 +123,7 @@ const MISTAKES: [what: string, text: string, found: string[]][] = [
   [
     'an unknown field',
     `${HEAD}${RULES}binding: {}\n`,
-    ['line 4, column 1: binding: is not a field here; the fields are name, mode, bindings, engine, rules'],
+    ['line 4, column 1: binding: is not a field here; the fields are name, mode, bindings, scope, engine, rules'],
   ],
   [
     'an unknown field of a rule and one of the bindings',
@@ -135,7 +138,7 @@ const MISTAKES: [what: string, text: string, found: string[]][] = [
     `${HEAD}${RULES}a/b~c: 1\n2: 1\n`,
     ['a/b~c', '2'].map(
       (name, index) =>
-        `line ${4 + index}, column 1: ${name}: is not a field here; the fields are name, mode, bindings, engine, rules`,
+        `line ${4 + index}, column 1: ${name}: is not a field here; the fields are name, mode, bindings, scope, engine, rules`,
     ),
   ],
   ['a key that is a list', `${HEAD}${RULES}? [x]\n: 1\n`, ['line 4, column 3: a key must be text']],
@@ -145,7 +148,7 @@ const MISTAKES: [what: string, text: string, found: string[]][] = [
     `${HEAD}engine: opa\n${RULES}`,
     [
       'line 1, column 1: decision: is required and must be text of at most 200 characters, such as shiplock/release',
-      'line 4, column 1: rules: is not a field here; the fields are name, mode, bindings, engine, decision, trust, bad_news, absent_evidence, evidence, tools, max_age',
+      'line 4, column 1: rules: is not a field here; the fields are name, mode, bindings, scope, engine, decision, trust, bad_news, absent_evidence, evidence, tools, max_age',
     ],
   ],
   [

@@ -83,11 +83,11 @@ function repeatedRules(document: PolicyDocument): PolicyMistake[] {
 
 /** Fills in defaults. `applyPolicy` hashes the JSON, so the order of members must not change. */
 function toPolicyFile(content: PolicyFileContent): PolicyFile {
-  const { name, mode, bindings } = content
+  const { name, mode, bindings, scope = 'commit' } = content
   const { environments = null, repositories = null, branches = null, workflows } = bindings ?? {}
   const lists = { environments, repositories, branches, ...(workflows && { workflows }) }
   const bound = bindings === undefined ? null : lists
-  return { name, mode, bindings: bound, engine: toEngine(content) }
+  return { name, mode, bindings: bound, engine: toEngine(content), scope }
 }
 
 function toEngine(content: PolicyFileContent): PolicyFile['engine'] {

@@ -45,7 +45,14 @@ test('the METADATA block gives the name, the mode and the bindings', () => {
       max_age_ms: null,
       absent_evidence: 'error',
     },
+    scope: 'commit',
   })
+})
+
+test('scope narrows what the policy looks at, and can be nothing else', () => {
+  const scoped = (scope: string) => file().replace(/^(#\s+)mode: enforce$/m, `$1mode: enforce\n$1scope: ${scope}`)
+  assert.equal(parseRego(scoped('run')).scope, 'run')
+  assert.deepEqual(mistakesIn(scoped('commit')), ['line 1, column 1: scope: must be run or attempt'])
 })
 
 test('the packages of other products are read with their own settings', () => {

@@ -1,7 +1,14 @@
 import { parseDocument } from 'yaml'
+import type { Scope } from '../../ci/evidence/evidence-scope.ts'
 import { validateGlob } from '../../platform/glob.ts'
 import { PACKAGE_PLACE } from '../engines/evaluate-rego.ts'
-import type { PolicyBindings, PolicyDefinition, PolicyMode, RegoDialect } from '../policies/policy.schema.ts'
+import {
+  NARROW_SCOPES,
+  type PolicyBindings,
+  type PolicyDefinition,
+  type PolicyMode,
+  type RegoDialect,
+} from '../policies/policy.schema.ts'
 import { EVERYTHING } from '../policies/policy-binding.ts'
 import { POLICY_FILE_BYTES_MAX, PolicyFileError, type PolicyMistake } from './policy-document.ts'
 
@@ -19,7 +26,7 @@ const BINDINGS_MAX = 50
 
 /**
  * Parses a policy in Rego: its METADATA block (OPA documentation, "Annotations") with `title` and
- * `custom.shiplock: {format: 1, mode, bindings: [{environment, workflow, branch}]}`, and a module
+ * `custom.shiplock: {format: 1, mode, bindings: [{environment, workflow, branch}], scope}`, and a module
  * that defines `results`. Throws `PolicyFileError`. Only OPA can tell whether the module compiles.
  */
 export function parseRego(text: string): PolicyDefinition {
@@ -32,7 +39,8 @@ export function parseRego(text: string): PolicyDefinition {
   const { title, settings } = readMetadata(head, custom)
   const module = `${head}${PACKAGE_PLACE}${tail}`
   const engine = { type: 'rego', module, dialect, trust: 'any', max_age_ms: null, absent_evidence: 'error' } as const
-  return { name: title, mode: parseMode(settings), bindings: parseBindings(settings), engine }
+  const bindings = parseBindings(settings)
+  return { name: title, mode: parseMode(settings), bindings, engine, scope: parseScope(settings) }
 }
 
 /** The package must be the first name in the module: a later one could stand in a string. */
@@ -65,7 +73,7 @@ function forbiddenNames(names: RegoName[]): PolicyMistake[] {
   })
 }
 
-type Settings = { format?: unknown; mode?: unknown; bindings?: unknown }
+type Settings = { format?: unknown; mode?: unknown; bindings?: unknown; scope?: unknown }
 
 /** Reads the last METADATA block before the package. */
 function readMetadata(head: string, custom: string): { title: string; settings: Settings } {
@@ -95,6 +103,12 @@ function parseBlock(yaml: string, line: number): unknown {
 function parseMode({ mode }: Settings): PolicyMode {
   if (mode === 'enforce' || mode === 'monitor') return mode
   throw refusal('mode: must be monitor or enforce')
+}
+
+function parseScope({ scope }: Settings): Scope {
+  const narrow = NARROW_SCOPES.find((known) => known === scope)
+  if (scope === undefined || narrow !== undefined) return narrow ?? 'commit'
+  throw refusal(`scope: must be ${NARROW_SCOPES.join(' or ')}`)
 }
 
 function parseBindings({ bindings = [] }: Settings): PolicyDefinition['bindings'] {

@@ -10,7 +10,7 @@ import type { Services } from '../../services.ts'
 import { type Asking, evaluateQuestion, POLICIES } from '../engines/evaluate-policy.ts'
 import { PolicyAsker, PolicyBudgetError } from '../engines/policy-queue.ts'
 import { type AdmittingTerms, listQuestions } from '../policies/evidence-view.ts'
-import type { PolicyEngine } from '../policies/policy.schema.ts'
+import { getScope, type PolicyEngine } from '../policies/policy.schema.ts'
 import {
   findBundle,
   hasPolicies,
@@ -87,10 +87,12 @@ async function evaluate(
   const branches = getCoveredBranches(definition)
   let verdicts: RuleVerdict[] = []
   for (const { engine, terms } of listQuestions(definition.engine).flatMap(splitByTrust)) {
-    const input = await inputs({ branches }, terms)
-    // No run and no security report of the repository is known.
-    if (input.run === null && input.scans.length === 0) return { ...result, status: 'not_evaluated', details: [] }
-    verdicts = mergeWorse(verdicts, await evaluateQuestion(services, engine, input, asking))
+    const scoped = await inputs({ branches }, terms)(getScope(definition))
+    for (const input of scoped.inputs) {
+      // No run and no security report of the repository is known.
+      if (input.run === null && input.scans.length === 0) return { ...result, status: 'not_evaluated', details: [] }
+      verdicts = mergeWorse(verdicts, await evaluateQuestion(services, engine, input, asking))
+    }
   }
   return { ...result, ...evaluated(inOrder(definition.engine, verdicts)) }
 }

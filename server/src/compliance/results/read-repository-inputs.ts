@@ -1,21 +1,21 @@
 import { findNewestRuns, type RunName } from '../../ci/evidence/newest-runs.store.ts'
+import { isRunOfStrangers } from '../../ci/runs/trust.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { findRepositoryAt } from '../../repositories/repository.store.ts'
 import { parseBranchName, splitAddress } from '../../repositories/repository-identity.ts'
-import { type AdmittingTerms, isAdmitted, isRunOfStrangers } from '../policies/evidence-view.ts'
+import { type AdmittingTerms, isAdmitted } from '../policies/evidence-view.ts'
 import type { PolicyBindings } from '../policies/policy.schema.ts'
 import { isBranchCovered } from '../policies/policy-binding.ts'
-import type { PolicyInput } from '../policies/policy-input.schema.ts'
-import { readPolicyInput } from '../policies/read-policy-input.ts'
+import { type PolicyInputs, readPolicyInputs } from '../policies/read-policy-input.ts'
 
 /** The branches that a policy covers; null for all. */
 type Branches = Pick<PolicyBindings, 'branches'>
 
 /**
- * Returns the input for rules with these terms of policies that cover these branches. One run gives
- * one shared input.
+ * Returns the inputs for rules with these terms of policies that cover these branches. One run gives
+ * shared inputs.
  */
-export type RepositoryInputs = (branches: Branches, terms: AdmittingTerms) => Promise<PolicyInput>
+export type RepositoryInputs = (branches: Branches, terms: AdmittingTerms) => PolicyInputs
 
 /** Reads the inputs for the compliance results of a repository. */
 export async function readRepositoryInputs(
@@ -27,16 +27,16 @@ export async function readRepositoryInputs(
   const runs = await findNewestRuns(db, orgId, repository, now)
   const { linked } = await findRepositoryAt(db, orgId, repository)
   const trackedBranch = linked?.tracked_branch ?? null
-  const inputs = new Map<string, Promise<PolicyInput>>()
+  const inputs = new Map<string, PolicyInputs>()
   return (bindings, terms) => {
     const run = selectRun(runs, bindings, trackedBranch, terms)
     const known = inputs.get(run?.id ?? '')
     if (known) return known
     const branch = run === null ? trackedBranch : parseBranchName(run.ref)
     const subject = { org_id: orgId, repository, branch, run, deployment: null, environment: null }
-    const input = readPolicyInput(db, subject, now)
-    inputs.set(run?.id ?? '', input)
-    return input
+    const read = readPolicyInputs(db, subject, now)
+    inputs.set(run?.id ?? '', read)
+    return read
   }
 }
 

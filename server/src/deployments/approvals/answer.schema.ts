@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { AskedEvidenceList } from '../../compliance/policies/asked-evidence.schema.ts'
 import { Closed, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
 import { DEPLOYMENT_STATUSES, EarlierVersion } from '../deployment.schema.ts'
 import { ApproveByPolicies } from '../gates/configured-gate.schema.ts'
@@ -118,6 +119,7 @@ export const DeploymentDecision = Closed(
     opened_by: Nullable(Opener),
     gates: Type.Array(DecisionGate, { description: 'The gates that the deployment requires.' }),
     policies: Type.Array(DecisionPolicy, { description: 'The latest evaluation of the policies, with their rules.' }),
+    evidence: AskedEvidenceList,
     history: Type.Array(HistoryEntry, {
       description: 'What policies and Shiplock itself did to the deployment, oldest first.',
     }),

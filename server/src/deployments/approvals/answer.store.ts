@@ -1,3 +1,4 @@
+import type { AskedEvidence } from '../../compliance/policies/asked-evidence.schema.ts'
 import type { PolicyVerdict, RuleVerdict } from '../../compliance/policies/policy-verdict.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { DeploymentKey } from '../deployment-state.ts'
@@ -69,11 +70,13 @@ export type EvaluatedPolicies = {
     | null
   rules: Omit<RuleVerdict, 'evidence'>[][] | null
   evidence: (string | null)[][] | null
+  asked_evidence: AskedEvidence[] | null
 }
 
 export async function findEvaluatedPolicies(db: Db, { org_id, id }: DeploymentKey): Promise<EvaluatedPolicies> {
   const [row] = await db<[EvaluatedPolicies]>`
-    select policy_evaluation -> 'policies' as policies, policy_rules as rules, policy_evidence as evidence
+    select policy_evaluation -> 'policies' as policies, policy_rules as rules, policy_evidence as evidence,
+      asked_evidence
     from deployments
     where org_id = ${org_id}
       and id = ${id}`

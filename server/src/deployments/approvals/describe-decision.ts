@@ -44,6 +44,7 @@ export function describeDecision({ sql, clock }: Services, actor: Actor, id: str
       opened_by,
       gates: describeGates(context),
       policies: await describePolicies(tx, actor.org_id, evaluated),
+      evidence: evaluated.asked_evidence,
       history: history.flatMap(({ principal: { type, name }, ...entry }) =>
         type === 'policy' || type === 'system' ? { ...entry, by: name, principal: type } : [],
       ),

@@ -1,4 +1,5 @@
 import { insertAuditEntry, SYSTEM } from '../../audit/audit.store.ts'
+import { listRunCommits } from '../../ci/evidence/newest-runs.store.ts'
 import { POLICIES } from '../../compliance/engines/evaluate-policy.ts'
 import { listOrganizationsWithPolicies } from '../../compliance/policies/policy.store.ts'
 import { getBlockingRules, type PolicyEvaluation } from '../../compliance/policies/policy-verdict.ts'
@@ -183,11 +184,13 @@ export const decideByPolicyJob = defineJob('deployments.decide-by-policy', {
 })
 
 /**
- * Evaluates the waiting deployments of a run again, after one of its jobs reported or the run
- * ended. Safe to repeat.
+ * Evaluates the waiting deployments of a run and of its commits again, after one of its jobs
+ * reported or the run ended: other runs of a commit look at its evidence, too (ci-evidence §3). Safe
+ * to repeat.
  */
 export async function refreshRunGates(services: Services, { org_id, run_id }: { org_id: string; run_id: string }) {
-  await reconsider(services, org_id, { run_id })
+  const commits = await listRunCommits(services.sql, org_id, run_id)
+  await reconsider(services, org_id, { run: { id: run_id, commits } })
 }
 
 /** Evaluates the waiting deployments of a repository again, after a security report was read. */

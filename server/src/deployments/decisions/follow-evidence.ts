@@ -1,4 +1,5 @@
 import { insertAuditEntry, listHistory, SYSTEM } from '../../audit/audit.store.ts'
+import { listRunCommits } from '../../ci/evidence/newest-runs.store.ts'
 import type { EvidenceReplaced } from '../../ci/runs/run.events.ts'
 import { enqueue } from '../../platform/queue/job.ts'
 import { publishUpdates, update } from '../../platform/queue/update.ts'
@@ -18,7 +19,8 @@ export async function followEvidence({ sql, clock }: Services, gone: EvidenceRep
   const said = `Policies were asked with ${what}. `
   const reason = `${said}It was replaced or removed by ${by} (${at.slice(0, 19).replace('T', ' ')} UTC).`
   await sql.begin(async (tx) => {
-    for (const { id, asked_at, is_open } of await listAskedWith(tx, gone)) {
+    const commits = gone.run_id === undefined ? [] : await listRunCommits(tx, org_id, gone.run_id)
+    for (const { id, asked_at, is_open } of await listAskedWith(tx, gone, commits)) {
       const object = { type: 'deployment', id }
       const isNoted = (await listHistory(tx, org_id, object)).some(
         (entry) =>

@@ -9,7 +9,7 @@ import {
   type TrialFilter,
   type TriedRun,
 } from '../../compliance/engines/dry-run-policy.ts'
-import { readDeploymentInput } from '../../compliance/engines/evaluate-deployment.ts'
+import { readDeploymentInputs } from '../../compliance/engines/evaluate-deployment.ts'
 import { applyDefaultTrust } from '../../compliance/policies/evidence-view.ts'
 import type { PolicyDefinition, PolicyMode } from '../../compliance/policies/policy.schema.ts'
 import { isDeploymentCovered } from '../../compliance/policies/policy-binding.ts'
@@ -78,11 +78,11 @@ async function findDeploymentsToTry(
     if (found.length === last) break
     const subject = await findSubject(sql, state, clock.now())
     if (definition.bindings !== null && !isDeploymentCovered(definition, subject)) continue
-    const readInput = () => readDeploymentInput(sql, subject, clock.now())
+    const readInputs = () => readDeploymentInputs(sql, subject, clock.now())
     const { id, environment, branch, commit_sha, status, created_at } = state
     const repository = getRepositoryAddress(state)
     const deployment = { id, environment, repository, branch, commit_sha, status, created_at }
-    found.push({ shown: { deployment }, readInput })
+    found.push({ shown: { deployment }, readInputs })
   }
   return found
 }

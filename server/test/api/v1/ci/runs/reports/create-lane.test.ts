@@ -1,10 +1,17 @@
 // No second chance: who replaces a report.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
-import { findRunEvidence } from '../../../../../../src/ci/evidence/run-evidence.store.ts'
 import { startTestApi, type TestApi } from '../../../../../support/api.ts'
 import { assertError } from '../../../../../support/assert-error.ts'
-import { artifactOf, fileOf, putArtifact, sendReport, storedReport, TESTS } from '../../../../../support/ci-reports.ts'
+import {
+  artifactOf,
+  attemptInput,
+  fileOf,
+  putArtifact,
+  sendReport,
+  storedReport,
+  TESTS,
+} from '../../../../../support/ci-reports.ts'
 import { createRun } from '../../../../../support/ci-runs.ts'
 import { configureGate, postGate } from '../../../../../support/gates.ts'
 import type { Json } from '../../../../../support/json.ts'
@@ -91,9 +98,9 @@ test('a rule with trust: any sees the reports of both', async () => {
   await reportFailure()
   await byKey({ attestations: [TESTS] })
   const key = { org_id: caller.orgId, run_id: runId, attempt: 1 }
-  const evidence = await findRunEvidence(api.services.sql, key, api.clock.now())
+  const evidence = await attemptInput(api.services.sql, key, api.clock.now())
   assert.deepEqual(
-    evidence?.attestations.map(({ status, trust }) => [status, trust]),
+    evidence.attestations.map(({ status, trust }) => [status, trust]),
     [
       ['fail', 'verified'],
       ['pass', 'self_reported'],
@@ -184,9 +191,9 @@ test('what a key sends never takes the place of verified evidence within the lim
       now(), now() + interval '1 day'
     from generate_series(1, 1000) n`
   const key = { org_id: caller.orgId, run_id: runId, attempt: 1 }
-  const evidence = await findRunEvidence(api.services.sql, key, api.clock.now())
-  const [first] = evidence?.attestations ?? []
-  assert.deepEqual([first?.report_id, evidence?.attestations.length], [failed.report_id, 1000])
+  const evidence = await attemptInput(api.services.sql, key, api.clock.now())
+  const [first] = evidence.attestations
+  assert.deepEqual([first?.report_id, evidence.attestations.length], [failed.report_id, 1000])
 })
 
 test('the reports of a run name what stands beside them', async () => {

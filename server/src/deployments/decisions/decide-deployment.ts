@@ -20,7 +20,9 @@ import {
   runEnded,
 } from '../deployment-state.ts'
 import { updateRuleDecision } from '../host/host-deployment.store.ts'
-import { settleHostDeployment } from '../host/settle-host-deployment.ts'
+import { lockAskedTogether } from '../host/host-facts.store.ts'
+import type { RuleDecision } from '../host/host-facts.ts'
+import { type Settled, settleHostDeployment } from '../host/settle-host-deployment.ts'
 import { hasSeveralDeployments, listUnmarked } from '../waiting-deployment.store.ts'
 import { formatNote, sendDecision } from './send-to-host.ts'
 
@@ -73,7 +75,28 @@ async function decideOnHost(services: Services, tx: Tx, state: DeploymentState, 
   const settled = await settleHostDeployment(tx, state, services.clock.now())
   const decision = gate.decision === 'approved' ? 'approved' : 'rejected'
   await sendDecision(services, tx, state, { decision, text: comment ?? formatNote(decision, gate.note) })
+  if (settled !== null) await decideTogether(services, tx, settled, custom_rule_state)
   return settled?.derived.status ?? state.status
+}
+
+/**
+ * The answer to a host is for a run's attempt and its environment: it also settles the deployments
+ * that wait for the same answer now (ci-evidence §4). One that begins later is asked about anew.
+ */
+async function decideTogether(
+  services: Services,
+  tx: Tx,
+  { facts: { deployment, callback_url } }: Settled,
+  decision: RuleDecision,
+): Promise<void> {
+  if (callback_url === null) return
+  const now = services.clock.now()
+  const reason = `The code host takes one answer for the run and the environment, which the deployment ${deployment.id} got.`
+  for (const other of await lockAskedTogether(tx, deployment, callback_url)) {
+    await updateRuleDecision(tx, other, decision)
+    await settleHostDeployment(tx, other, now)
+    await auditOutcome(tx, other, { principal: SYSTEM, outcome: decision, reason }, now)
+  }
 }
 
 const VERBS = { approved: 'approve', rejected: 'reject', expired: 'expire', cancelled: 'cancel' }

@@ -1608,6 +1608,7 @@ create table organizations (
   default_trust_loosened_at timestamp(3) with time zone,
   default_trust_loosened_by text,
   two_person_changes boolean not null default false,
+  production_rule_since timestamp(3) with time zone,
   constraint organizations_pkey PRIMARY KEY (id),
   constraint organizations_slug_key UNIQUE (slug),
   constraint organizations_default_trust_check CHECK ((default_trust = ANY (ARRAY['verified'::text, 'uploaded'::text]))),

@@ -19,3 +19,8 @@ alter table opened_gates
   add constraint opened_gates_timeout_minutes_check check (timeout_minutes between 5 and 720) not valid;
 alter table opened_gates validate constraint opened_gates_opener_lane_check;
 alter table opened_gates validate constraint opened_gates_timeout_minutes_check;
+
+-- Since when environments are production by the parts of their names. Null: always, as in
+-- organizations that are made after this.
+alter table organizations add column if not exists production_rule_since timestamptz(3);
+update organizations set production_rule_since = now() where production_rule_since is null;

@@ -897,6 +897,7 @@ create table deployments (
   self_approved boolean not null default false,
   policies_again_at timestamp(3) with time zone,
   asked_evidence jsonb,
+  marks jsonb not null default '[]'::jsonb,
   constraint deployments_pkey PRIMARY KEY (org_id, id),
   constraint deployments_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
   constraint deployments_approvals_check CHECK ((jsonb_typeof(approvals) = 'array'::text)),
@@ -909,6 +910,7 @@ create table deployments (
   constraint deployments_host_attempt_check CHECK ((host_attempt >= 1)),
   constraint deployments_host_check CHECK ((host = lower(host))),
   constraint deployments_id_check CHECK ((id ~ '^[A-Za-z0-9._:-]{1,128}$'::text)),
+  constraint deployments_marks_check CHECK ((jsonb_typeof(marks) = 'array'::text)),
   constraint deployments_of_hosts CHECK ((((host_id IS NULL) = (host IS NULL)) AND ((host_id IS NULL) = (repository_id IS NULL)) AND ((host_id IS NULL) = (host_updated_at IS NULL)))),
   constraint deployments_override_check CHECK ((jsonb_typeof(override) = 'object'::text)),
   constraint deployments_policy_evaluation_check CHECK ((jsonb_typeof(policy_evaluation) = 'object'::text)),
@@ -1573,6 +1575,8 @@ create table opened_gates (
   credential_id uuid,
   lane text,
   unread boolean not null default false,
+  opener_lane text,
+  timeout_minutes smallint,
   constraint opened_gates_org_id_deployment_id_key UNIQUE (org_id, deployment_id),
   constraint opened_gates_pkey PRIMARY KEY (org_id, id),
   constraint opened_gates_org_id_deployment_id_fkey FOREIGN KEY (org_id, deployment_id) REFERENCES deployments(org_id, id),
@@ -1584,8 +1588,10 @@ create table opened_gates (
   constraint opened_gates_environment_check CHECK (((length(environment) >= 1) AND (length(environment) <= 100))),
   constraint opened_gates_job_check CHECK ((length(job) <= 100)),
   constraint opened_gates_lane_check CHECK ((lane = ANY (ARRAY['verified'::text, 'self_reported'::text, 'untrusted'::text]))),
+  constraint opened_gates_opener_lane_check CHECK ((opener_lane = ANY (ARRAY['verified'::text, 'self_reported'::text, 'untrusted'::text]))),
   constraint opened_gates_poll_token_sha256_check CHECK ((length(poll_token_sha256) = 32)),
-  constraint opened_gates_status_check CHECK ((status = ANY (ARRAY['waiting'::text, 'decided'::text, 'expired'::text, 'cancelled'::text])))
+  constraint opened_gates_status_check CHECK ((status = ANY (ARRAY['waiting'::text, 'decided'::text, 'expired'::text, 'cancelled'::text]))),
+  constraint opened_gates_timeout_minutes_check CHECK (((timeout_minutes >= 5) AND (timeout_minutes <= 720)))
 );
 CREATE INDEX opened_gates_by_id ON public.opened_gates USING btree (id);
 CREATE UNIQUE INDEX opened_gates_by_key ON public.opened_gates USING btree (org_id, run_id, environment, job, attempt, lane) NULLS NOT DISTINCT;
@@ -1603,6 +1609,7 @@ create table organizations (
   default_trust_loosened_at timestamp(3) with time zone,
   default_trust_loosened_by text,
   two_person_changes boolean not null default false,
+  production_rule_since timestamp(3) with time zone,
   constraint organizations_pkey PRIMARY KEY (id),
   constraint organizations_slug_key UNIQUE (slug),
   constraint organizations_default_trust_check CHECK ((default_trust = ANY (ARRAY['verified'::text, 'uploaded'::text]))),

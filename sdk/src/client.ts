@@ -1,9 +1,10 @@
-import { type Api, createApi } from './api.ts'
+import { type Api, type CallOptions, createApi } from './api.ts'
 import type { ReportFile } from './files/put-slots.ts'
 import type { Source } from './files/source.ts'
 import type { HttpSettings } from './http/json-fetch.ts'
 import { RETRY_POLICY, type RetryPolicy } from './http/retry.ts'
 import { type ListItem, type ListOptions, type ListPath, list } from './list.ts'
+import type { components, operations } from './openapi.ts'
 import {
   type ArtifactResult,
   type NewReport,
@@ -15,6 +16,9 @@ import { type SecurityUpload, type UploadReportOptions, uploadReport } from './u
 import { type DeploymentGate, type OpenedGate, type WaitForGateOptions, waitForGate } from './wait-for-gate.ts'
 
 export const VERSION = '0.1.0'
+
+export type Deployment = components['schemas']['Deployment']
+export type DeploymentUpdate = CallOptions<operations['updateDeployment']>['body']
 
 export type ClientOptions = {
   /** The address of the server, with its path if it has one: `https://example.com/shiplock`. */
@@ -50,6 +54,8 @@ export type ShiplockClient = {
     files: ReportFile[],
     options?: SendReportOptions,
   ): Promise<{ report: ReportResult; results: ArtifactResult[] }>
+  /** States what has become of a deployment, its version or the URL of what is deployed. */
+  updateDeployment(id: string, change: DeploymentUpdate): Promise<Deployment>
   /** Waits until a gate is decided, expired or cancelled. */
   waitForGate(opened: OpenedGate, options?: WaitForGateOptions): Promise<DeploymentGate>
 }
@@ -69,6 +75,10 @@ export function createClient(options: ClientOptions): ShiplockClient {
     uploadReport: (source, uploadOptions) => uploadReport(connection, source, uploadOptions),
     sendReport: (runId, report, files, sendOptions) =>
       sendReport({ ...connection, files, ...sendOptions }, runId, report),
+    updateDeployment: async (id, change) => {
+      const { data } = await api.PATCH('/v1/deployments/{id}', { params: { path: { id } }, body: change })
+      return data.data
+    },
     waitForGate: (opened, waitOptions) => waitForGate(connection, opened, waitOptions),
   }
 }

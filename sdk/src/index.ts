@@ -1,6 +1,13 @@
 // The public names of `@shiplock/sdk`.
 export type { Api, CallOptions, PathOf, SuccessOf } from './api.ts'
-export { type ClientOptions, createClient, type ShiplockClient, VERSION } from './client.ts'
+export {
+  type ClientOptions,
+  createClient,
+  type Deployment,
+  type DeploymentUpdate,
+  type ShiplockClient,
+  VERSION,
+} from './client.ts'
 export { type HashOptions, hashSource } from './files/hash-source.ts'
 export { type PutOptions, putSlot, type Slot } from './files/put-slot.ts'
 export { type FileSlot, type PutSlotsOptions, putSlots, type ReportFile } from './files/put-slots.ts'

@@ -9,6 +9,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<AnyCommand>>> = {
   report: async () => (await import('./report.ts')).reportCommand,
   upload: async () => (await import('./upload.ts')).uploadCommand,
   confirm: async () => (await import('./upload.ts')).uploadConfirmCommand,
+  'deploy exec': async () => (await import('./deploy-exec.ts')).deployExecCommand,
   'gate open': async () => (await import('./gate-open.ts')).gateOpenCommand,
   deployments: async () => (await import('../lists/pipeline-lists.ts')).deploymentsCommand,
   approve: async () => (await import('../lists/answers.ts')).approveCommand,

@@ -3,7 +3,7 @@ import { watchSignals } from '@shiplock/command-line/signals'
 import type { ShiplockClient } from '@shiplock/sdk'
 import { connect, SERVER_OPTIONS } from '../connection/client.ts'
 import { describeError } from '../program/describe-error.ts'
-import { runChild } from '../program/run-child.ts'
+import { runChild, waitForServer } from '../program/run-child.ts'
 import {
   createRun,
   describeRun,
@@ -12,11 +12,9 @@ import {
   nameOf,
   RUN_FIELD_OPTIONS,
   type RunName,
+  runVariables,
 } from '../run/run.ts'
 import { TIMEOUT_OPTION, timeoutOf } from './run-start.ts'
-
-/** A server that does not answer delays the command no longer than this. */
-const START_WITHIN_MS = 5_000
 
 export const runExecCommand = defineCommand({
   name: 'run exec',
@@ -45,7 +43,7 @@ export const runExecCommand = defineCommand({
       started_at: new Date().toISOString(),
     }
     const started = reported.start(() => createRun(client, run, options, { env, cwd }))
-    await Promise.race([started, pause(START_WITHIN_MS, signals.first)])
+    await waitForServer(started, signals.first)
     if (!reported.isSettled && !signals.first.aborted) {
       output.warn('shiplock: The server has not answered yet. The command starts now, and the run is reported later.')
     }
@@ -72,8 +70,7 @@ class ReportedRun {
 
   /** What the command finds in its environment. */
   get environment(): Record<string, string> {
-    if (this.#run === null) return {}
-    return { SHIPLOCK_RUN: this.#run.id, SHIPLOCK_RUN_ATTEMPT: String(this.#run.attempt) }
+    return this.#run === null ? {} : runVariables(this.#run)
   }
 
   async start(create: () => ReturnType<typeof createRun>): Promise<void> {
@@ -97,13 +94,4 @@ class ReportedRun {
       this.#output.warn(`shiplock: The end of the run is not reported: ${describeError(error)}`)
     }
   }
-}
-
-/** Waits, but not longer than until the signal is aborted. */
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms)
-    timer.unref()
-    signal.addEventListener('abort', () => resolve())
-  })
 }

@@ -3,7 +3,7 @@ export const EXIT = {
   ok: 0,
   failure: 1,
   wrongCall: 2,
-  /** `gate open --wait`: the gate was not approved. */
+  /** `gate open --wait` and `deploy exec`: the gate was not approved. */
   notApproved: 3,
   /** `report`: `--threshold` is not reached, or `--fail-on` is exceeded. */
   exceeded: 4,

@@ -34,3 +34,15 @@ export async function runChild({ command, args, env, signals }: Child): Promise<
 function reachesChild(signal: NodeJS.Signals): boolean {
   return signal === 'SIGINT' && process.stdin.isTTY === true
 }
+
+/** A server that does not answer delays the command no longer than this. */
+const START_WITHIN_MS = 5_000
+
+/** Waits for what is reported before the command starts, but neither long nor after a signal. */
+export function waitForServer(reported: Promise<unknown>, signal: AbortSignal): Promise<unknown> {
+  const pause = new Promise<void>((resolve) => {
+    setTimeout(resolve, START_WITHIN_MS).unref()
+    signal.addEventListener('abort', () => resolve())
+  })
+  return Promise.race([reported, pause])
+}

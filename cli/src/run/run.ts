@@ -84,6 +84,11 @@ export function nameOf({ id, attempt, provider }: CiRun, expect: Expect): RunNam
   return { id, attempt, host: provider === 'other' ? null : provider, expect }
 }
 
+/** What a command finds in its environment, so that others inside of it belong to the run. */
+export function runVariables({ id, attempt }: RunName): Record<string, string> {
+  return { SHIPLOCK_RUN: id, ...(attempt !== null && { SHIPLOCK_RUN_ATTEMPT: String(attempt) }) }
+}
+
 /** The run that is named by its id; null if there is none. */
 function namedRun(options: RunOptions, env: NodeJS.ProcessEnv): RunName | null {
   const expect = {

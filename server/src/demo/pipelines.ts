@@ -1,7 +1,7 @@
 import { createRun } from '../ci/runs/create-run.ts'
 import { updateRun } from '../ci/runs/update-run.ts'
 import { settleWaiting } from '../deployments/decisions/decide-deployment.ts'
-import { EXPIRED } from '../deployments/deployment-state.ts'
+import { createExpiredOutcome } from '../deployments/deployment-state.ts'
 import { openGate } from '../deployments/gates/open-gate.ts'
 import { DAY_MS } from '../platform/clock.ts'
 import { answer } from './answers.ts'
@@ -119,7 +119,9 @@ async function finish_(demo: Demo, repository: PipelineRepository, run: Run, { i
   if (run.ending === 'expired') {
     // A deployment that nobody has answered in time ends, as the job of the worker ends it.
     const { services, source } = demo
-    await services.sql.begin((tx) => settleWaiting(services, tx, { org_id: source.org_id, id: deployment }, EXPIRED))
+    await services.sql.begin((tx) =>
+      settleWaiting(services, tx, { org_id: source.org_id, id: deployment }, createExpiredOutcome(null)),
+    )
     await demo.settle()
     return end(demo, id, 'cancelled')
   }

@@ -76,7 +76,8 @@ export async function findDeployment(
 
 function deploymentJson(db: Db, now: Date) {
   return db`(
-    select row_to_json(item)::text
+    select left(row_to_json(item)::text, -1)
+      || case when deployment.marks = '[]' then '' else ',"marks":' || deployment.marks::text end || '}'
     from (
       select deployment.id, deployment.org_id, deployment.repository, deployment.repository_full_name,
         deployment.environment, ${unlessOverdue(db, 'status', 'expired', now)}, deployment.workflow_name, deployment.workflow_path,

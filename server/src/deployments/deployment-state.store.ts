@@ -2,6 +2,7 @@ import { buildRunLane } from '../ci/runs/run.store.ts'
 import type { Db, Tx } from '../platform/db/sql.ts'
 import { publishUpdates, update } from '../platform/queue/update.ts'
 import type { DeploymentStatus } from './deployment.schema.ts'
+import type { Mark, MarkLane } from './deployment-mark.ts'
 import {
   type DeploymentKey,
   type DeploymentState,
@@ -64,7 +65,18 @@ function stateColumns(db: Db) {
       from opened_gates gate
       where gate.org_id = deployments.org_id
         and gate.deployment_id = deployments.id
-    ), false) as unread`
+    ), false) as unread,
+    ${buildTimeoutMinutes(db)} as timeout_minutes`
+}
+
+/** SQL: how long the opened gate of `deployments` waits; null for the default. */
+export function buildTimeoutMinutes(db: Db): ReturnType<Db> {
+  return db`(
+    select timeout_minutes
+    from opened_gates gate
+    where gate.org_id = deployments.org_id
+      and gate.deployment_id = deployments.id
+  )`
 }
 
 /** A deployment that a policy can be tried on. */
@@ -179,6 +191,54 @@ export async function updateGatesOpen(
     where org_id = ${org_id}
       and deployment_id = ${id}
       and id = any(${[...gateIds]}::uuid[])`
+}
+
+/** Who opened the gate of a deployment, and in which lane they speak. */
+export type Opener = { credential_id: string | null; lane: MarkLane }
+
+/** Null for deployments of code hosts. */
+export async function findOpener(
+  db: Db,
+  { org_id, id, pipeline_run_id: run_id }: DeploymentKey & Pick<DeploymentState, 'pipeline_run_id'>,
+): Promise<Opener | null> {
+  const [row] = await db<Opener[]>`
+    select credential_id, coalesce(opener_lane, lane, ${run_id && buildRunLane(db, { org_id, run_id })}) as lane
+    from opened_gates
+    where org_id = ${org_id}
+      and deployment_id = ${id}`
+  return row ?? null
+}
+
+/** What was said of a deployment, oldest first. */
+export async function listMarks(db: Db, { org_id, id }: DeploymentKey): Promise<Mark[]> {
+  const [row] = await db<[{ marks: Mark[] }]>`
+    select marks
+    from deployments
+    where org_id = ${org_id}
+      and id = ${id}`
+  return row.marks
+}
+
+/** Stores what was said of a locked deployment. */
+export async function updateMarks(tx: Tx, { org_id, id }: DeploymentKey, marks: readonly Mark[], at: Date) {
+  await tx`
+    update deployments
+    set marks = ${tx.json(marks as never)}, updated_at = ${at}
+    where org_id = ${org_id}
+      and id = ${id}`
+}
+
+/** Stores the version and the URL that the opener of a locked deployment has stated. */
+export async function updateStated(
+  tx: Tx,
+  { org_id, id }: DeploymentKey,
+  { version = null, url = null }: { version?: string | null; url?: string | null },
+): Promise<void> {
+  await tx`
+    update deployments
+    set version = coalesce(${version}, version), environment_url = coalesce(${url}, environment_url)
+    where org_id = ${org_id}
+      and id = ${id}`
 }
 
 /** Updates the status of an approved deployment. A null `deployedAt` keeps the stored time. */

@@ -39,6 +39,13 @@ export type DeploymentState = DeploymentKey & {
   policies_asked_at: Date | null
   /** Whether the client that opened the gate has yet to read the approval. */
   unread: boolean
+  /** How long its gate waits; null for the default. */
+  timeout_minutes: number | null
+}
+
+/** How long the gate of a deployment waits for an answer. */
+export function getAnswerWithinMs({ timeout_minutes }: Pick<DeploymentState, 'timeout_minutes'>): number {
+  return timeout_minutes === null ? ANSWER_WITHIN_MS : timeout_minutes * MINUTE_MS
 }
 
 /** True if the service's own protection rule still waits for an answer at `now`. */
@@ -110,15 +117,12 @@ export type Outcome = {
   comment?: string
 }
 
-export const EXPIRED: Outcome = {
-  status: 'expired',
-  custom_rule_state: 'expired',
-  gate: {
-    status: 'expired',
-    decision: 'rejected',
-    decided_by: 'expiry',
-    note: 'The deployment was not approved or rejected within 12 hours.',
-  },
+/** The outcome of a gate that nobody has answered in its time; null for the default. */
+export function createExpiredOutcome(timeoutMinutes: number | null) {
+  const within = timeoutMinutes === null ? '12 hours' : `${timeoutMinutes} minutes`
+  const note = `The deployment was not approved or rejected within ${within}.`
+  const gate = { status: 'expired', decision: 'rejected', decided_by: 'expiry', note } as const
+  return { status: 'expired', custom_rule_state: 'expired', gate } as const satisfies Outcome
 }
 
 export const SUPERSEDED = cancelled('A higher attempt of the run opened a gate for the same environment and job.')
@@ -131,8 +135,13 @@ export function runEnded(runStatus: string): Outcome {
   return cancelled(`The run has finished with the status ${runStatus}.`)
 }
 
-function cancelled(note: string) {
-  const gate = { status: 'cancelled', decision: 'rejected', decided_by: 'run', note } as const
+/** Who opened the gate needs it no more. `by` becomes its `decided_by`. */
+export function createWithdrawnOutcome(by: string): Outcome {
+  return cancelled('Who opened the gate has cancelled the deployment.', by)
+}
+
+function cancelled(note: string, decided_by = 'run') {
+  const gate = { status: 'cancelled', decision: 'rejected', decided_by, note } as const
   return { status: 'cancelled', custom_rule_state: 'cancelled', gate } as const satisfies Outcome
 }
 

@@ -1,15 +1,18 @@
-import { listContext } from '../access/actor.ts'
+import { type Actor, listContext } from '../access/actor.ts'
 import { ORGANIZATION_PATH } from '../access/gateway/authorize-people.ts'
 import { OrganizationPath } from '../access/gateway/open-to-people.ts'
 import { computeRetentionStart } from '../organizations/plan.ts'
 import { createNotFoundError } from '../platform/http/errors.ts'
 import type { HttpServer } from '../platform/http/http-server.ts'
 import { readPage, sendPage } from '../platform/http/lists.ts'
+import { ForbiddenResponse } from '../platform/http/openapi.ts'
 import { sendData } from '../platform/http/responses.ts'
 import { Envelope, ListEnvelope } from '../platform/http/schemas.ts'
+import { update } from '../platform/queue/update.ts'
 import type { Services } from '../services.ts'
 import { DeploymentBoard, DeploymentBoardQuery } from './board.schema.ts'
-import { Deployment, DeploymentPath, DeploymentQuery } from './deployment.schema.ts'
+import { updateDeployment } from './decisions/update-deployment.ts'
+import { Deployment, DeploymentPath, DeploymentQuery, DeploymentUpdate } from './deployment.schema.ts'
 import { findDeployment, listBoardCells, listDeployments, listWaitingOnBoard } from './deployment-list.store.ts'
 
 export async function registerDeploymentRoutes(app: HttpServer, services: Services): Promise<void> {
@@ -57,15 +60,50 @@ export async function registerDeploymentRoutes(app: HttpServer, services: Servic
         response: { 200: Envelope(Deployment, 'The deployment.') },
       },
     },
+    async ({ actor, params }, reply) => sendData(reply, await readDeployment(services, actor, params.id)),
+  )
+
+  app.patch(
+    '/v1/deployments/:id',
+    {
+      config: {
+        scope: ['write:deployments', 'write:ci'],
+        permission: 'answer_deployment_gates',
+        updates: ({ params }) => [update('deployment', params.id)],
+      },
+      schema: {
+        operationId: 'updateDeployment',
+        summary: 'Update a deployment',
+        description:
+          'States what has become of a deployment, its version and the URL of what is deployed. The credential that ' +
+          'opened its gate can do so; others need the scope `write:deployments`, and people `answer_deployment_gates`. ' +
+          'What a credential with another trust than the opener says is listed in `marks` and changes nothing else. The ' +
+          'end of the run no longer changes a deployment whose status was stated. The same status again changes ' +
+          'nothing.\n\nErrors: 403 `insufficient_scope` if another credential has opened the gate, and the key does not ' +
+          'have the scope `write:deployments`. 403 `forbidden` for a token or a key that may not speak about the repository. 403 ' +
+          '`other_lane` for cancelling a waiting deployment with another trust than the opener. 409 `deployment_finished` if the deployment has ' +
+          'ended with another status. 409 `not_approved` if it waits for its approval and the status is not ' +
+          '`cancelled`. 409 `host_reports_status` for the status of a deployment of a code host.',
+        tags: ['Deployments'],
+        params: DeploymentPath,
+        body: DeploymentUpdate,
+        response: { 200: Envelope(Deployment, 'The updated deployment.'), 403: ForbiddenResponse },
+      },
+    },
     async (request, reply) => {
-      const { org_id, plan } = request.actor
-      const now = services.clock.now()
-      const window = { retainedSince: computeRetentionStart(plan, now), now }
-      const json = await findDeployment(services.sql, org_id, request.params.id, window)
-      if (json === null) throw createNotFoundError('deployment')
-      return sendData(reply, json)
+      const { actor, params, body } = request
+      await updateDeployment(services, actor, params.id, body)
+      return sendData(reply, await readDeployment(services, actor, params.id))
     },
   )
+}
+
+/** The deployment as JSON text. Throws 404. */
+async function readDeployment({ sql, clock }: Services, { org_id, plan }: Actor, id: string): Promise<string> {
+  const now = clock.now()
+  const json = await findDeployment(sql, org_id, id, { retainedSince: computeRetentionStart(plan, now), now })
+  if (json === null) throw createNotFoundError('deployment')
+  return json
 }
 
 export async function registerDeploymentBoardRoutes(app: HttpServer, { sql, clock }: Services): Promise<void> {

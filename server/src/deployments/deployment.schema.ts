@@ -1,6 +1,8 @@
 import { type Static, Type } from 'typebox'
+import { StatedUrl } from '../ci/runs/run.schema.ts'
 import { definePageQuery, windowFilters } from '../platform/http/lists.ts'
 import { Closed, ItemId, Nullable, OneOf, Timestamp } from '../platform/http/schemas.ts'
+import { MARK_LANES, MARKED_STATUSES } from './deployment-mark.ts'
 
 export function defineNullableText(description: string) {
   return Nullable(Type.String({ description }))
@@ -233,6 +235,46 @@ const ExternalCustomRule = Closed({
   slug: Type.String({ description: 'The slug of the app on the code host.' }),
 })
 
+const VERSION_CHARS_MAX = 200
+
+/** Body of updateDeployment. */
+export const DeploymentUpdate = Closed({
+  status: Type.Optional(
+    OneOf(MARKED_STATUSES, {
+      description:
+        'What the deployment has become. An approved one goes to `in_progress`, and then to `success`, `failure` or `cancelled`. One that waits for its approval can only be cancelled, which ends its gate.',
+    }),
+  ),
+  version: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: VERSION_CHARS_MAX,
+      pattern: '^[^\\u0000]+$',
+      description: 'The version that is deployed. It is not shown in place of one that the code host has given.',
+    }),
+  ),
+  url: Type.Optional(StatedUrl('The URL of what is deployed')),
+})
+
+/** What somebody has said of a deployment. */
+const DeploymentMark = Closed({
+  trust: OneOf(MARK_LANES, {
+    description:
+      'How far the statement can be trusted: that of an OIDC token is `verified` or `untrusted`, that of an API key `self_reported`, and that of a person `ui`.',
+  }),
+  status: Nullable(OneOf(MARKED_STATUSES, { description: 'The status that was stated. Null if none was.' })),
+  version: defineNullableText('The version that was stated. Null if none was.'),
+  url: defineNullableText('The URL of what is deployed that was stated. Null if none was.'),
+  by: Closed(
+    {
+      type: Type.String({ description: 'The type of the credential: `api_key`, `oidc_trust` or `user`.' }),
+      name: Type.String({ description: 'The name of the key or the trust, or the name and address of the person.' }),
+    },
+    { description: 'Who stated it.' },
+  ),
+  at: { ...Timestamp, description: 'When it was stated.' },
+})
+
 /** The deployment of one commit to one environment (specification, "Deployment"). */
 export const Deployment = Closed(
   {
@@ -256,7 +298,9 @@ export const Deployment = Closed(
     release_name: defineNullableText('The name of the release.'),
     author: defineNullableText('The login of the person or bot that started the run.'),
     author_avatar_url: defineNullableText("The URL of the author's avatar."),
-    version: defineNullableText('The version that is deployed: the release of the run, or its tag.'),
+    version: defineNullableText(
+      'The version that is deployed: the release of the run, or its tag, or what its deployer has stated.',
+    ),
     required_reviewers: names('The logins of the reviewers that the code host requires.'),
     required_reviewer_teams: names('The names of the teams that the code host requires as reviewers.'),
     pipeline_run_id: defineNullableText('The id of the run that deploys.'),
@@ -299,6 +343,12 @@ export const Deployment = Closed(
         'Whether an approval that counted is by who opened the deployment: who wrote to its run, opened the gate, created one of these credentials, or started the run on the code host.',
     }),
     policy_evaluation: Nullable(PolicyEvaluation),
+    marks: Type.Optional(
+      Type.Array(DeploymentMark, {
+        description:
+          'What credentials and people have said of the deployment, oldest first. Only statements with the trust of who opened its gate change the deployment. Absent if nobody has said anything.',
+      }),
+    ),
   },
   { $id: 'Deployment', description: 'The deployment of one commit to one environment.' },
 )

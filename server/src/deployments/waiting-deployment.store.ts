@@ -1,6 +1,7 @@
 import type { EvidenceReplaced } from '../ci/runs/run.events.ts'
 import type { Db } from '../platform/db/sql.ts'
-import type { DeploymentKey } from './deployment-state.ts'
+import { buildTimeoutMinutes } from './deployment-state.store.ts'
+import type { DeploymentKey, DeploymentState } from './deployment-state.ts'
 
 /** Of one organization, so that those of others are evaluated beside any number of them. */
 const UNEVALUATED_MAX = 100
@@ -96,26 +97,44 @@ export async function listAskedWith(
 }
 
 /**
- * The deployments of opened gates of a run's attempt that are waiting, approved or in progress.
- * Those of code hosts follow what their host says.
+ * The deployments of opened gates of a run's attempt that are waiting, or approved and marked by
+ * nobody. Those of code hosts follow what their host says.
  */
-export async function listUnfinished(db: Db, orgId: string, runId: string, attempt: number): Promise<DeploymentKey[]> {
+export async function listUnmarked(db: Db, orgId: string, runId: string, attempt: number): Promise<DeploymentKey[]> {
   return db<DeploymentKey[]>`
     select org_id, id
     from deployments
     where org_id = ${orgId}
       and pipeline_run_id = ${runId}
       and attempt = ${attempt}
-      and status in ('pending_approval', 'approved', 'in_progress')
+      and status in ('pending_approval', 'approved')
       and host_id is null
     order by id
     limit 1000`
 }
 
+/**
+ * Whether a run's attempt deploys more than once: to several environments, or by several jobs. A
+ * gate that was opened anew for the same job is not another deployment.
+ */
+export async function hasSeveralDeployments(
+  db: Db,
+  { org_id, run_id, attempt }: { org_id: string; run_id: string; attempt: number },
+): Promise<boolean> {
+  const [row] = await db<[{ is_several: boolean }]>`
+    select count(distinct lower(environment)) > 1
+      or count(distinct (environment, coalesce(job_id, ''))) filter (where host_id is null) > 1 as is_several
+    from deployments
+    where org_id = ${org_id}
+      and pipeline_run_id = ${run_id}
+      and attempt = ${attempt}`
+  return row.is_several
+}
+
 /** Deployments of all organizations that were not answered in time, longest overdue first. */
-export async function listOverdue(db: Db, now: Date): Promise<DeploymentKey[]> {
-  return db<DeploymentKey[]>`
-    select org_id, id
+export async function listOverdue(db: Db, now: Date) {
+  return db<(DeploymentKey & Pick<DeploymentState, 'timeout_minutes'>)[]>`
+    select org_id, id, ${buildTimeoutMinutes(db)} as timeout_minutes
     from deployments
     where answer_until <= ${now}
       and custom_rule_state = 'pending'

@@ -23,8 +23,9 @@ export const otherLane = defineError({
   status: 403,
   code: 'other_lane',
   cause:
-    'A credential that can be trusted more has stated the attempt of the run, such as its OIDC token. Or a credential of another kind has sent the report: an API key, the OIDC token of the run, or that of another run.',
-  remedy: 'Send the change with such a credential, or create a run or a report of your own.',
+    'A credential that can be trusted more has stated the attempt of the run, such as its OIDC token. Or a credential of another kind has sent the report or opened the gate: an API key, the OIDC token of the run, or that of another run.',
+  remedy:
+    'Send the change with such a credential, or create a run or a report of your own. People reject a deployment.',
   message: (statement: string) => `${statement}, and only such a credential changes it.`,
 })
 

@@ -25,11 +25,37 @@ export const reasonRequired = defineError({
 export const insufficientScope = defineError({
   status: 403,
   code: 'insufficient_scope',
-  cause: 'A policy blocks the deployment, and the key does not have the scope `details.requiredScope`.',
-  remedy: 'Approve with a key that has the scope, or fix what the policy reports.',
-  message: (requiredScope: string) =>
-    `A policy blocks this deployment. Approving it requires the scope ${requiredScope}.`,
+  cause:
+    'The key does not have the scope `details.requiredScope`: to approve a deployment that a policy blocks, or to change ' +
+    'one that another credential has opened.',
+  remedy: 'Send it with a key that has the scope. Or fix what the policy reports.',
+  message: (_requiredScope: string, message: string) => message,
   details: (requiredScope) => ({ requiredScope }),
+})
+
+export const deploymentFinished = defineError({
+  status: 409,
+  code: 'deployment_finished',
+  cause: 'The deployment has ended, and another status is reported. `details.status` is the one that it has.',
+  remedy: 'Open a gate for the next deployment.',
+  message: (status: string) => `The deployment has ended with the status ${status} and cannot change.`,
+  details: (status) => ({ status }),
+})
+
+export const notApproved = defineError({
+  status: 409,
+  code: 'not_approved',
+  cause: 'A status other than `cancelled` is reported for a deployment that still waits for its approval.',
+  remedy: 'Deploy only after the gate is approved.',
+  message: 'The deployment is not approved yet. Until then it can only be cancelled.',
+})
+
+export const hostReportsStatus = defineError({
+  status: 409,
+  code: 'host_reports_status',
+  cause: 'A status is reported for a deployment of a code host.',
+  remedy: 'Leave the status to the code host.',
+  message: 'The code host reports the status of this deployment.',
 })
 
 export const alreadyDecided = defineError({

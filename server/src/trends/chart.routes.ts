@@ -70,14 +70,16 @@ export async function registerChartRoutes(app: HttpServer, { reads, clock }: Ser
       const now = clock.now()
       const shown = getLastDays(days, now)
       const read = async (sql: Sql) => {
-        const environments =
-          environment === undefined ? await listProductionEnvironments(sql, actor.org_id) : [environment]
-        const selection = { environments, repository, now }
+        const named = environment === undefined ? null : { environments: [environment], earlier: null }
+        const production = named ?? (await listProductionEnvironments(sql, actor.org_id))
+        const compared = getDaysBefore(shown)
         const [counted, before] = await Promise.all([
-          listDeliveryDays(sql, actor.org_id, { ...shown, ...selection }),
-          listDeliveryDays(sql, actor.org_id, { ...getDaysBefore(shown), ...selection }),
+          listDeliveryDays(sql, actor.org_id, { ...shown, ...production, repository, now }),
+          listDeliveryDays(sql, actor.org_id, { ...compared, ...production, repository, now }),
         ])
-        return toDeliveryChart(listDates(shown), environments, { counted, before })
+        const { environments, earlier } = production
+        const shownRules = { environments, earlier: earlier !== null && earlier.until > compared.from ? earlier : null }
+        return toDeliveryChart(listDates(shown), shownRules, { counted, before })
       }
       return { data: await reads.read(read) }
     },

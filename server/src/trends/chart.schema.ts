@@ -24,8 +24,9 @@ export const DeliveryChartQuery = Closed({
       minLength: 1,
       maxLength: 255,
       description:
-        'Count only deployments to this environment. By default, all environments whose name contains the word ' +
-        '`production`, `prod` or `live`.',
+        'Count only deployments to this environment. By default, all environments that are production by their name: ' +
+        'it has the part `prod`, `production`, `prd` or `live`, and none such as `pre`, `non`, `test` or `staging`. Parts are ' +
+        'what no letter or digit separates, without digits at their end.',
     }),
   ),
 })
@@ -71,6 +72,18 @@ const deliveryTotals = {
 
 export const DeliveryChart = Closed({
   environments: Type.Array(Type.String(), { description: 'The environments whose deployments are counted.' }),
+  earlier_rule: Type.Optional(
+    Closed(
+      {
+        until: Type.String({ format: 'date', description: 'The first day in UTC that the present rule is for.' }),
+        environments: Type.Array(Type.String(), { description: 'The environments that are counted before that day.' }),
+      },
+      {
+        description:
+          'Which environments days from before the present rule count, so that their figures stay as they were shown. Absent if no day is from before.',
+      },
+    ),
+  ),
   days: Type.Array(Closed({ date, ...delivery }), { description: 'Every day, oldest first.' }),
   ...deliveryTotals,
   previous: Closed(deliveryTotals, { description: PREVIOUS }),

@@ -2,7 +2,7 @@ import type { Static } from 'typebox'
 import { RUN_STATUSES } from '../ci/runs/run-status.ts'
 import type { DeliveryChart, IssueChart, RunChart } from './chart.schema.ts'
 import type { IssueDay, RunDay } from './counted-days.store.ts'
-import type { DeliveryDay } from './delivery.store.ts'
+import type { DeliveryDay, EarlierRule } from './delivery.store.ts'
 
 /** Fills the days without runs. `dates` are the days of the chart, oldest first. */
 export function toRunChart(
@@ -37,12 +37,13 @@ const NOTHING = { deployments: 0, failed_deployments: 0, lead_time_seconds: null
 /** Fills the days without deployments. */
 export function toDeliveryChart(
   dates: readonly string[],
-  environments: string[],
+  { environments, earlier }: { environments: string[]; earlier: EarlierRule | null },
   { counted, before }: { counted: readonly DeliveryDay[]; before: readonly DeliveryDay[] },
 ): Static<typeof DeliveryChart> {
   const byDate = new Map(counted.map((day) => [day.date, day]))
   return {
     environments,
+    ...(earlier && { earlier_rule: { ...earlier, until: earlier.until.toISOString().slice(0, 10) } }),
     days: dates.map((date) => ({ ...NOTHING, ...byDate.get(date), date })),
     ...computeDelivery(counted, dates.length),
     previous: computeDelivery(before, dates.length),

@@ -1,10 +1,17 @@
+import { getUtcDayStart } from '../platform/clock.ts'
 import type { Db, Tx } from '../platform/db/sql.ts'
 import { buildCountedUntil, type CountedDays } from './counted-days.store.ts'
 import { buildDeliveryFacts, type CreationTimes } from './delivery-facts.store.ts'
+import { isProductionByEarlierRule, isProductionName } from './production-name.ts'
 import type { TrendDays } from './trend-days.ts'
 
 /** `repository` is `owner/name`. */
-type DeliverySelection = TrendDays & { environments: string[]; repository: string | null; now: Date }
+type DeliverySelection = TrendDays & {
+  environments: string[]
+  earlier: EarlierRule | null
+  repository: string | null
+  now: Date
+}
 
 /** The deployments that finished, by the day (UTC) of their creation. The times are medians. */
 export type DeliveryDay = {
@@ -16,8 +23,32 @@ export type DeliveryDay = {
   restore_seconds: number | null
 }
 
-/** The environments that are production by their name. */
-export async function listProductionEnvironments(db: Db, orgId: string): Promise<string[]> {
+/** What is counted before a day: the environments that were production by the rule of that time. */
+export type EarlierRule = { until: Date; environments: string[] }
+
+/**
+ * The environments that are production by their name. Days from before the present rule keep the
+ * rule that they were shown by: those until `earlier.until`.
+ */
+export async function listProductionEnvironments(
+  db: Db,
+  orgId: string,
+): Promise<{ environments: string[]; earlier: EarlierRule | null }> {
+  const [names, [organization]] = await Promise.all([
+    listNamesOfProduction(db, orgId),
+    db<{ since: Date | null }[]>`select production_rule_since as since from organizations where id = ${orgId}`,
+  ])
+  const until = organization?.since ?? null
+  const environments = names.filter(isProductionName)
+  if (until === null) return { environments, earlier: null }
+  return {
+    environments,
+    earlier: { until: getUtcDayStart(until), environments: names.filter(isProductionByEarlierRule) },
+  }
+}
+
+/** The names of environments that can be those of production. */
+async function listNamesOfProduction(db: Db, orgId: string): Promise<string[]> {
   // Each step finds the next name in the index.
   const rows = await db<{ environment: string }[]>`
     with recursive named as (
@@ -36,8 +67,8 @@ export async function listProductionEnvironments(db: Db, orgId: string): Promise
     )
     select environment
     from named
-    where environment ~* '(^|[-_/ .])(production|prod|live)([-_/ .]|$)'
-    limit 1000`
+    where environment ~* 'prod|prd|live'
+    limit 10000`
   return rows.map(({ environment }) => environment)
 }
 
@@ -46,9 +77,13 @@ export async function listProductionEnvironments(db: Db, orgId: string): Promise
  * come from `delivery_days`; the last ones are counted now.
  */
 export async function listDeliveryDays(db: Db, orgId: string, selection: DeliverySelection): Promise<DeliveryDay[]> {
-  const { environments, from, to, now, repository } = selection
+  const { environments, earlier, from, to, now, repository } = selection
+  const counted =
+    earlier === null
+      ? db`${environments}::text[]`
+      : db`case when day < ${earlier.until}::date then ${earlier.environments}::text[] else ${environments}::text[] end`
   const isSelected = db`
-    environment = any(${environments}::text[])
+    environment = any(${counted})
     ${repository === null ? db`` : db`and repository = ${repository}`}`
   const until = buildCountedUntil(db, orgId, 'delivery')
   const recent: CreationTimes = {

@@ -57,6 +57,23 @@ test('a run past its deadline leaves its gate waiting, and it can still be appro
   }
 })
 
+test('a deadline says nothing about deployments', async () => {
+  const own = await startTestApi()
+  try {
+    caller = await own.caller()
+    await configureGate(own, caller)
+    const { id: run_id } = await createRun(own, caller, { timeout_minutes: 5 })
+    const gate = await openGate(own, caller, { run_id })
+    await answer(own, caller, gate.deployment_id, 'approve')
+    own.clock.advance(5 * 60_000)
+    await settleOverdueRuns.run(own.services, {})
+    await drainQueue(own)
+    assert.equal((await getDeployment(own, caller, gate.deployment_id)).status, 'approved')
+  } finally {
+    await own.close()
+  }
+})
+
 test('a run that succeeds leaves its gate waiting, and it can still be approved', async () => {
   const { runId, gate } = await opened()
   await patchRun(api, caller, runId, { status: 'success' })

@@ -232,6 +232,61 @@ test('a bypass of our rule is shown and audited once, and the deployment cannot 
   assert.equal((await answer(api, caller, ID, 'approve')).status, 409)
 })
 
+const SECOND = 'gh_deployment_502'
+const second = hostDeployment({ id: '502' })
+const ofSecond = { kind: 'deployment', data: second } as const
+const askedSecond = { kind: 'gate_request', data: gateRequest({ deployment: second }) } as const
+
+test('one answer settles two jobs of a run that wait for the same environment', async () => {
+  await configureGate(api, caller)
+  await apply(DEPLOYMENT, WAITING, ASKED, ofSecond, status('waiting', 2, second), askedSecond)
+  assert.equal((await show(SECOND)).status, 'pending_approval')
+  assert.equal((await answer(api, caller, ID, 'approve')).body.data.status, 'approved')
+  const { status: shown, custom_rule_state } = await show(SECOND)
+  assert.deepEqual([shown, custom_rule_state], ['approved', 'approved'])
+  await apply(IN_PROGRESS, status('in_progress', 5, second), status('success', 6, second))
+  const { status: after, bypass } = await show(SECOND)
+  assert.deepEqual([after, bypass, (await show()).bypass], ['success', null, null])
+  const entries = (await auditOf(api, caller, SECOND)).map(({ action, principal_type }) => [action, principal_type])
+  assert.deepEqual(entries, [['deployment.approve', 'system']])
+})
+
+test('a job that asks after the answer is asked about anew, and is no bypass if the host goes on', async () => {
+  await configureGate(api, caller)
+  await apply(DEPLOYMENT, WAITING, ASKED)
+  await answer(api, caller, ID, 'approve')
+  await apply(ofSecond, status('waiting', 4, second), askedSecond)
+  assert.equal((await show(SECOND)).status, 'pending_approval')
+  await apply(status('in_progress', 5, second))
+  const { status: shown, bypass, custom_rule_state } = await show(SECOND)
+  assert.deepEqual([shown, bypass, custom_rule_state], ['in_progress', null, 'approved'])
+})
+
+test('a bypass stays one, although another job is approved after it', async () => {
+  await configureGate(api, caller)
+  await apply(DEPLOYMENT, WAITING, ASKED, ofSecond, status('waiting', 2, second), askedSecond)
+  await apply(IN_PROGRESS)
+  await answer(api, caller, SECOND, 'approve')
+  await apply(SUCCESS)
+  assert.deepEqual((await show()).bypass.gates, ['customRule'])
+  assert.equal((await bypasses()).length, 1)
+})
+
+test('the answer to another environment or another attempt settles nothing', async () => {
+  await configureGate(api, caller, { environment: '*' })
+  const staging = hostDeployment({ id: '503', environment: 'staging' })
+  const request = gateRequest({ deployment: staging, environment: 'staging' })
+  await apply(
+    DEPLOYMENT,
+    WAITING,
+    ASKED,
+    { kind: 'deployment', data: staging },
+    { kind: 'gate_request', data: request },
+  )
+  await answer(api, caller, ID, 'approve')
+  assert.equal((await show('gh_deployment_503')).status, 'pending_approval')
+})
+
 test('a deployment that goes on after our rejection stays rejected, with the bypass', async () => {
   await configureGate(api, caller)
   await apply(DEPLOYMENT, WAITING, ASKED)

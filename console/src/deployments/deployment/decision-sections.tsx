@@ -41,6 +41,7 @@ const ICONS: Record<TimelineEntry['kind'], Icon> = {
   rejected: IconCircleX,
   override: IconShieldX,
   bypass: IconAlertTriangle,
+  running: IconPlayerPlay,
   deployed: IconRocket,
   ended: IconCircleMinus,
 }

@@ -78,3 +78,26 @@ test('a review without a time comes last', () => {
   const reviews = [{ state: 'rejected', reviewer: 'grace', comment: null, reviewed_at: null }]
   assert.deepEqual(entriesOf({ reviews, deployed_at: at(8) }).at(-1), 'Rejected on the code host | grace')
 })
+
+test('who said what of a deployment, and how far it can be trusted', () => {
+  const by = { type: 'oidc_trust', name: 'shop' }
+  const marks = [
+    { at: at(2), status: 'in_progress', trust: 'verified', by, version: null, url: null },
+    {
+      at: at(3),
+      status: 'failure',
+      trust: 'self_reported',
+      by: { type: 'api_key', name: 'ci' },
+      version: null,
+      url: null,
+    },
+    { at: at(4), status: 'success', trust: 'verified', by, version: '1.2', url: 'https://example.com' },
+  ]
+  assert.deepEqual(entriesOf({ marks, deployed_at: at(4) }), [
+    'Opened | octo',
+    'Reported as deploying | a CI job of the trust “shop” | Verified',
+    'Reported as failed | the API key “ci” | Self-reported',
+    'Reported as deployed | a CI job of the trust “shop” | Verified, 1.2, https://example.com',
+  ])
+  assert.deepEqual(entriesOf({ status: 'approved', marks: [] }), ['Opened | octo'])
+})

@@ -6,7 +6,17 @@ import { type Deployment, formatPerson } from '../facts/deployment-state.ts'
 export type TimelineEntry = {
   /** Null if it is not known when. */
   at: string | null
-  kind: 'opened' | 'policy' | 'gate' | 'approved' | 'rejected' | 'override' | 'bypass' | 'deployed' | 'ended'
+  kind:
+    | 'opened'
+    | 'policy'
+    | 'gate'
+    | 'approved'
+    | 'rejected'
+    | 'override'
+    | 'bypass'
+    | 'running'
+    | 'deployed'
+    | 'ended'
   /** What happened, without who: "Approved". */
   title: string
   by: string | null
@@ -22,6 +32,7 @@ export const ENTRY_TONES: Record<TimelineEntry['kind'], Tone> = {
   rejected: 'failure',
   override: 'failure',
   bypass: 'failure',
+  running: 'running',
   deployed: 'success',
   ended: 'neutral',
 }
@@ -37,6 +48,7 @@ export function timelineOf(deployment: Deployment, decision: Decision): Timeline
     ...override(deployment),
     ...history(decision),
     ...bypass(deployment),
+    ...marks(deployment),
     ...outcome(deployment),
   ]
   return entries.sort((a, b) => (a.at ?? '9').localeCompare(b.at ?? '9'))
@@ -133,11 +145,39 @@ function bypass({ bypass: done }: Deployment): TimelineEntry[] {
   return [{ at: done.at, kind: 'bypass', title: 'Protection rules bypassed', by: done.actor, note: what || null }]
 }
 
-function outcome({ deployed_at, rollback_at, status, updated_at }: Deployment): TimelineEntry[] {
+type Mark = NonNullable<Deployment['marks']>[number]
+
+const MARKS: Record<NonNullable<Mark['status']>, [kind: TimelineEntry['kind'], title: string]> = {
+  in_progress: ['running', 'Reported as deploying'],
+  success: ['deployed', 'Reported as deployed'],
+  failure: ['rejected', 'Reported as failed'],
+  cancelled: ['ended', 'Reported as cancelled'],
+}
+
+/** With how far it can be trusted: only what the lane of the opener says changes the deployment. */
+const TRUST: Record<Mark['trust'], string> = {
+  verified: 'Verified',
+  self_reported: 'Self-reported',
+  untrusted: 'Untrusted',
+  ui: 'By hand',
+}
+
+function marks({ marks: said = [] }: Deployment): TimelineEntry[] {
+  return said.map(({ at, status, trust, by, version, url }) => {
+    const [kind, title] = status === null ? (['opened', 'Described'] as const) : MARKS[status]
+    const name = by.type === 'api_key' || by.type === 'oidc_trust' ? OPENERS[by.type](by.name) : by.name
+    return { at, kind, title, by: name, note: [TRUST[trust], version, url].filter(Boolean).join(', ') }
+  })
+}
+
+function outcome({ deployed_at, rollback_at, status, updated_at, marks: said = [] }: Deployment): TimelineEntry[] {
   const plain = { by: null, note: null }
+  const isMarked = (end: Mark['status']) => said.some((mark) => mark.status === end)
+  const isDeployed = deployed_at !== null && !(status === 'success' && isMarked('success'))
+  const hasFailed = status === 'failure' && !isMarked('failure')
   return [
-    ...(deployed_at ? [{ ...plain, at: deployed_at, kind: 'deployed' as const, title: 'Deployed' }] : []),
+    ...(isDeployed ? [{ ...plain, at: deployed_at, kind: 'deployed' as const, title: 'Deployed' }] : []),
     ...(rollback_at ? [{ ...plain, at: rollback_at, kind: 'ended' as const, title: 'Rolled back' }] : []),
-    ...(status === 'failure' ? [{ ...plain, at: updated_at, kind: 'rejected' as const, title: 'Failed' }] : []),
+    ...(hasFailed ? [{ ...plain, at: updated_at, kind: 'rejected' as const, title: 'Failed' }] : []),
   ]
 }

@@ -16,6 +16,10 @@ const NUMBER = new Intl.NumberFormat(LOCALE, { maximumFractionDigits: 1 })
 /** The four key metrics of DORA. */
 export function DeliveryCharts({ org, days }: DeliveryChartsProps) {
   const query = useQuery(chartQueries(org, days).delivery)
+  const until = query.data?.data.earlier_rule?.until
+  const changed = until
+    ? ` Which names are production was changed on ${until}; days before it count the environments that were production then.`
+    : ''
   const empty = 'No deployment to production finished in this period.'
   const failed = (
     <Link {...pages.deployments(org)} search={{ view: 'list', status: 'failure' }}>
@@ -26,7 +30,7 @@ export function DeliveryCharts({ org, days }: DeliveryChartsProps) {
     <>
       <ChartCard
         title="Deployment frequency"
-        definition="Successful deployments to production per day. Environments are production by their name, such as prod-eu."
+        definition={`Successful deployments to production per day. Environments are production by their name, such as prod-eu.${changed}`}
         empty={empty}
         more={<Link {...pages.deployments(org)}>Deployments</Link>}
         query={query}

@@ -25,8 +25,8 @@ import { type LimitedKind, RequestLimits } from './request-limits.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Scope that a credential needs for this route. */
-    scope?: Scope
+    /** Scope that a credential needs for this route; of several, any one. */
+    scope?: Scope | readonly Scope[]
     /** Accepts the tokens of CI jobs only, and no API keys. */
     tokenOnly?: true
     /** Feature that the plan must include besides API access. */
@@ -73,10 +73,11 @@ export async function registerAuthorization(app: FastifyInstance, services: Serv
 function describeAccess({ method, config, schema }: RouteOptions): void {
   if (method === 'HEAD' || !schema) return
   const feature = config?.feature ? ` and a plan with the feature \`${config.feature}\`` : ''
-  const isForJobs = TRUST_SCOPES.some((scope) => scope === config?.scope)
+  const scopes = [config?.scope ?? []].flat()
+  const isForJobs = scopes.some((scope) => TRUST_SCOPES.includes(scope))
   const token = isForJobs ? ' Accepts the OIDC token of a CI job in place of an API key.' : ''
   schema.description =
-    `${schema.description ?? ''}\n\nRequires the scope \`${config?.scope}\`${feature}.${token}`.trim()
+    `${schema.description ?? ''}\n\nRequires the scope ${scopes.map((scope) => `\`${scope}\``).join(' or ')}${feature}.${token}`.trim()
 }
 
 /**
@@ -89,7 +90,7 @@ async function admit(authenticator: Authenticator, request: FastifyRequest): Pro
     const found = await authenticator.authenticate(parseBearerToken(request.headers.authorization) ?? '', request.ip)
     const { credential } = found
     if (tokenOnly && credential.type !== 'oidc_trust') throw new GatewayRejection(401)
-    if (!credential.scopes.includes(scope as Scope)) throw new GatewayRejection(403)
+    if (![scope ?? []].flat().some((one) => credential.scopes.includes(one))) throw new GatewayRejection(403)
     return found
   } catch (error) {
     const isOfNoToken = tokenOnly && error instanceof GatewayRejection && error.status === 401

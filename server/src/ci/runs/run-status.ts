@@ -22,11 +22,12 @@ export function hasEndedBadly(status: RunStatus): boolean {
 type AttemptEnd = { status: RunStatus; started_at: Date; completed_at: Date | null; deadline_at: Date | null }
 
 /**
- * True for an end without success that somebody has stated. A deadline that has passed says nothing
- * (trust §1): it sets the attempt to `timed_out` at the deadline, or at its start if that is later.
+ * True for an end that somebody has stated. A deadline that has passed says nothing (trust §1): it
+ * ends the attempt at the deadline, or at its start if that is later; as `timed_out`, or with the
+ * status of the attempt that it continued.
  */
-export function isStatedToEndBadly({ status, started_at, completed_at, deadline_at }: AttemptEnd): boolean {
-  if (!hasEndedBadly(status)) return false
-  if (status !== 'timed_out' || deadline_at === null) return true
+export function isStatedToEnd({ status, started_at, completed_at, deadline_at }: AttemptEnd): boolean {
+  if (!isFinal(status)) return false
+  if (deadline_at === null) return true
   return completed_at?.getTime() !== Math.max(deadline_at.getTime(), started_at.getTime())
 }

@@ -18,12 +18,13 @@ const BLANK = '\\s\\x00-\\x1f\\x7f-\\x9f'
  * slash.
  */
 const HTTP_URL = `^[Hh][Tt][Tt][Pp][Ss]?://[^${BLANK}/?#\\\\@]+(?:[/?#][^${BLANK}]*)?$`
-const RunUrl = Type.String({
-  maxLength: 2048,
-  pattern: HTTP_URL,
-  description:
-    'The URL of the run in its CI system: http or https, without credentials, white space and control characters.',
-})
+
+/** A URL that a credential states. */
+export function StatedUrl(subject: string) {
+  const description = `${subject}: http or https, without credentials, white space and control characters.`
+  return Type.String({ maxLength: 2048, pattern: HTTP_URL, description })
+}
+const RunUrl = StatedUrl('The URL of the run in its CI system')
 
 const CI_INSTANCE =
   'The CI server or organization that the run belongs to, as host and path, such as `ci.example.com/builds`.'

@@ -146,7 +146,10 @@ function requireAuthority({ credential }: Actor, evaluation: PolicyEvaluation | 
   }
   if (!overrides) return [OVERRIDE_PERMISSIONS[0]]
   if (credential.scopes.includes(OVERRIDE_SCOPE)) return [...OVERRIDE_PERMISSIONS]
-  throw insufficientScope(OVERRIDE_SCOPE)
+  throw insufficientScope(
+    OVERRIDE_SCOPE,
+    `A policy blocks this deployment. Approving it requires the scope ${OVERRIDE_SCOPE}.`,
+  )
 }
 
 /** A person with the permissions of now: their role may have changed since the request arrived. */

@@ -23,9 +23,9 @@ import {
   updateWaitingAgain,
 } from '../deployment-state.store.ts'
 import {
-  ANSWER_WITHIN_MS,
   type DeploymentKey,
   type DeploymentState,
+  getAnswerWithinMs,
   isApprovalUnused,
   isWaiting,
   type RequiredGate,
@@ -119,7 +119,7 @@ async function takeBack(tx: Tx, { state, required }: Gated, evaluation: PolicyEv
   const isBlocked = evaluation.decision === 'block' && (blocking.length === 0 || !blocking.every(isOverridden))
   const lost = overridden.length > 0 && !isBlocked ? [] : selectLost(required, evaluation)
   if (lost.length === 0 && !isBlocked) return false
-  const until = new Date(now.getTime() + ANSWER_WITHIN_MS)
+  const until = new Date(now.getTime() + getAnswerWithinMs(state))
   if (!(await updateWaitingAgain(tx, state, { gateIds: lost.map(({ id }) => id), until }, now))) return false
   const reason =
     'Evidence was replaced or removed before the approval was read, and the policies do not approve any more.'

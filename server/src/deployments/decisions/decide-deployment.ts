@@ -1,7 +1,7 @@
 import { insertAuditEntry, type Principal, SYSTEM } from '../../audit/audit.store.ts'
 import type { RunFinished } from '../../ci/runs/run.events.ts'
 import { findAttempt } from '../../ci/runs/run-attempt.store.ts'
-import { isFinal, isStatedToEndBadly, type RunStatus } from '../../ci/runs/run-status.ts'
+import { hasEndedBadly, isStatedToEnd, type RunStatus } from '../../ci/runs/run-status.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { defineHistogram, LONG_SECONDS } from '../../platform/metrics.ts'
 import type { Services } from '../../services.ts'
@@ -20,8 +20,10 @@ import {
   runEnded,
 } from '../deployment-state.ts'
 import { updateRuleDecision } from '../host/host-deployment.store.ts'
-import { settleHostDeployment } from '../host/settle-host-deployment.ts'
-import { listUnfinished } from '../waiting-deployment.store.ts'
+import { lockAskedTogether } from '../host/host-facts.store.ts'
+import type { RuleDecision } from '../host/host-facts.ts'
+import { type Settled, settleHostDeployment } from '../host/settle-host-deployment.ts'
+import { hasSeveralDeployments, listUnmarked } from '../waiting-deployment.store.ts'
 import { formatNote, sendDecision } from './send-to-host.ts'
 
 const waited = defineHistogram(
@@ -73,7 +75,28 @@ async function decideOnHost(services: Services, tx: Tx, state: DeploymentState, 
   const settled = await settleHostDeployment(tx, state, services.clock.now())
   const decision = gate.decision === 'approved' ? 'approved' : 'rejected'
   await sendDecision(services, tx, state, { decision, text: comment ?? formatNote(decision, gate.note) })
+  if (settled !== null) await decideTogether(services, tx, settled, custom_rule_state)
   return settled?.derived.status ?? state.status
+}
+
+/**
+ * The answer to a host is for a run's attempt and its environment: it also settles the deployments
+ * that wait for the same answer now (ci-evidence §4). One that begins later is asked about anew.
+ */
+async function decideTogether(
+  services: Services,
+  tx: Tx,
+  { facts: { deployment, callback_url } }: Settled,
+  decision: RuleDecision,
+): Promise<void> {
+  if (callback_url === null) return
+  const now = services.clock.now()
+  const reason = `The code host takes one answer for the run and the environment, which the deployment ${deployment.id} got.`
+  for (const other of await lockAskedTogether(tx, deployment, callback_url)) {
+    await updateRuleDecision(tx, other, decision)
+    await settleHostDeployment(tx, other, now)
+    await auditOutcome(tx, other, { principal: SYSTEM, outcome: decision, reason }, now)
+  }
 }
 
 const VERBS = { approved: 'approve', rejected: 'reject', expired: 'expire', cancelled: 'cancel' }
@@ -95,18 +118,21 @@ export async function auditOutcome(
   await insertAuditEntry(tx, org_id, { principal, action: `deployment.${VERBS[outcome]}`, object, reason }, now)
 }
 
-/** Expires or cancels a deployment. Does nothing when it no longer waits for an answer. */
+/**
+ * Expires or cancels a deployment, which Shiplock does unless somebody else is named. Does nothing
+ * when it no longer waits for an answer.
+ */
 export async function settleWaiting(
   services: Services,
   tx: Tx,
   deployment: DeploymentKey,
-  outcome: Outcome,
+  { principal = SYSTEM, ...outcome }: Outcome & { principal?: Principal },
 ): Promise<void> {
   const state = await lockDeployment(tx, deployment)
   if (state?.status !== 'pending_approval' || state.custom_rule_state !== 'pending') return
   await decideDeployment(services, tx, state, outcome)
   const { custom_rule_state, gate } = outcome
-  const entry = { principal: SYSTEM, outcome: custom_rule_state, reason: gate.note }
+  const entry = { principal, outcome: custom_rule_state, reason: gate.note }
   await auditOutcome(tx, deployment, entry, services.clock.now())
 }
 
@@ -120,26 +146,29 @@ const FINAL_STATUS: Partial<Record<RunStatus, DeploymentStatus>> = {
 }
 
 /**
- * Updates the deployments of opened gates when their attempt has finished. An approved deployment
- * takes the status of the attempt. A waiting deployment is cancelled if somebody states that the
- * attempt ended without success, and keeps waiting if it succeeded or its deadline has passed
- * (decisions §9, trust §1). Safe to repeat.
+ * Updates the deployments of opened gates when somebody has stated that their attempt finished. A
+ * waiting deployment is cancelled if it ended without success. An approved one that nobody has
+ * marked takes the status of the attempt; but where an attempt that deploys more than once ends
+ * without success, nobody knows which of them failed. A deadline says nothing (ci-evidence §4).
+ * Safe to repeat.
  */
 export async function followRun(services: Services, event: RunFinished): Promise<void> {
   const { sql } = services
-  for (const deployment of await listUnfinished(sql, event.org_id, event.run_id, event.attempt))
+  for (const deployment of await listUnmarked(sql, event.org_id, event.run_id, event.attempt))
     await sql.begin((tx) => followOne(services, tx, event, deployment))
 }
 
 /** A token can have taken the run over since, and then it has not ended. */
 async function followOne(services: Services, tx: Tx, { run_id, attempt }: RunFinished, deployment: DeploymentKey) {
   const now = services.clock.now()
-  const ended = await findAttempt(tx, { org_id: deployment.org_id, run_id, attempt }, now)
-  if (ended === null || !isFinal(ended.status)) return
-  if (isStatedToEndBadly(ended)) await settleWaiting(services, tx, deployment, runEnded(ended.status))
+  const key = { org_id: deployment.org_id, run_id, attempt }
+  const ended = await findAttempt(tx, key, now)
+  if (ended === null || !isStatedToEnd(ended)) return
+  const isBad = hasEndedBadly(ended.status)
+  if (isBad) await settleWaiting(services, tx, deployment, runEnded(ended.status))
   const state = await lockDeployment(tx, deployment)
   const finalStatus = FINAL_STATUS[ended.status]
-  if (!finalStatus || (state?.status !== 'approved' && state?.status !== 'in_progress')) return
+  if (!finalStatus || state?.status !== 'approved' || (isBad && (await hasSeveralDeployments(tx, key)))) return
   const deployedAt = finalStatus === 'success' ? ended.completed_at : null
   await updateDeploymentStatus(tx, deployment, { status: finalStatus, deployedAt }, now)
 }
@@ -152,5 +181,5 @@ export async function hasRunEndedBadly(tx: Tx, state: DeploymentState, now: Date
   const { org_id, pipeline_run_id: run_id, attempt } = state
   if (run_id === null) return false
   const found = await findAttempt(tx, { org_id, run_id, attempt }, now)
-  return found !== null && isStatedToEndBadly(found)
+  return found !== null && hasEndedBadly(found.status) && isStatedToEnd(found)
 }

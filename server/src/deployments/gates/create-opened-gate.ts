@@ -1,4 +1,5 @@
 import type { StoredRun } from '../../ci/runs/run.store.ts'
+import type { TrustClass } from '../../ci/runs/trust.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { createUuid } from '../../platform/ids.ts'
 import { publishUpdates, update } from '../../platform/queue/update.ts'
@@ -13,7 +14,7 @@ import {
   type NewStanding,
   updateNearestAttempts,
 } from '../deployment-state.store.ts'
-import { ANSWER_WITHIN_MS, type DeploymentKey, type GateState, SUPERSEDED } from '../deployment-state.ts'
+import { type DeploymentKey, type GateState, getAnswerWithinMs, SUPERSEDED } from '../deployment-state.ts'
 import { createPolicyApproval, toStoredEvaluation } from '../policy-evaluation.ts'
 import type { EarlyApproval } from './approve-ahead.ts'
 import { findGateById, insertOpenedGate, type OpenedGateKey, type StoredGate } from './opened-gate.store.ts'
@@ -24,8 +25,10 @@ import { insertRequiredGates } from './required-gate.store.ts'
 type GateRequest = {
   key: OpenedGateKey
   deployment_id: string
-  /** The API key or the trust that opens the gate. */
+  /** The API key or the trust that opens the gate, and its lane. */
   credential_id: string
+  opener_lane: TrustClass
+  timeout_minutes: number | null
   run: StoredRun
   attempts: NearestAttempts
   required: GateToRequire[]
@@ -42,11 +45,11 @@ export async function createOpenedGate(
   request: GateRequest,
   now: Date,
 ): Promise<StoredGate> {
-  const { key, deployment_id, credential_id, run, attempts, required, approval } = request
+  const { key, deployment_id, credential_id, opener_lane, timeout_minutes, run, attempts, required, approval } = request
   const id = createUuid(now)
   const deployment = { org_id: key.org_id, id: deployment_id }
   const { environment, job } = key
-  const standing = approval ? createApprovedStanding(now, approval) : createWaitingStanding(now)
+  const standing = approval ? createApprovedStanding(now, approval) : createWaitingStanding(now, timeout_minutes)
   const poll_token_sha256 = hashPollToken(computePollToken(services.pollTokenKey, id, now))
   const gate = {
     ...key,
@@ -54,6 +57,8 @@ export async function createOpenedGate(
     deployment_id,
     lane: run.trust,
     credential_id,
+    opener_lane,
+    timeout_minutes,
     poll_token_sha256,
     created_at: now,
     state: standing.gate,
@@ -137,13 +142,13 @@ function toDeployment(request: DeploymentRequest, now: Date): NewDeployment {
 type Standing = { deployment: NewStanding; gate: GateState }
 
 /** Of a deployment that waits for policies, people or API keys. */
-function createWaitingStanding(now: Date): Standing {
+function createWaitingStanding(now: Date, timeout_minutes: number | null): Standing {
   return {
     deployment: {
       status: 'pending_approval',
       custom_rule_state: 'pending',
       custom_rule_awaiting: 'manual_decision_required',
-      answer_until: new Date(now.getTime() + ANSWER_WITHIN_MS),
+      answer_until: new Date(now.getTime() + getAnswerWithinMs({ timeout_minutes })),
       policies_asked_at: null,
       evaluation: null,
     },

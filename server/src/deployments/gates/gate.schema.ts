@@ -39,6 +39,14 @@ export const NewGate = Closed({
   job_instance: Type.Optional(
     JobInstance('The id of the execution of the job that deploys, which must be that of the OIDC token of the run.'),
   ),
+  timeout_minutes: Type.Optional(
+    Type.Integer({
+      minimum: 5,
+      maximum: 720,
+      description:
+        'How long the gate waits for a decision, in minutes. Defaults to 720. It counts when the gate is opened: opening the gate again does not change it.',
+    }),
+  ),
 })
 export type NewGate = Static<typeof NewGate>
 
@@ -75,7 +83,7 @@ const gateFields = {
   }),
   status: OneOf(['waiting', 'decided', 'expired', 'cancelled'], {
     description:
-      '`waiting` until the gate is decided. `expired` after 12 hours without a decision. `cancelled` if the run ended without success or was superseded by a higher attempt.',
+      '`waiting` until the gate is decided. `expired` after 12 hours, or after `timeout_minutes`, without a decision. `cancelled` if somebody stated that the run ended without success, if the deployment was cancelled, or if a higher attempt superseded it.',
   }),
   decided_by: Nullable(
     Type.String({

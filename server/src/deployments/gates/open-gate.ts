@@ -3,6 +3,7 @@ import { findIdentifiedRun, findRun, lockRun } from '../../ci/runs/run.store.ts'
 import { isFinal } from '../../ci/runs/run-status.ts'
 import { requireExpected, requireOwnAttempt, requireOwnRepository } from '../../ci/runs/token-repository.ts'
 import { readInstance, selectAttempt } from '../../ci/runs/token-run.ts'
+import { decideTrust } from '../../ci/runs/trust.ts'
 import { runAlreadyFinished } from '../../errors/ci.ts'
 import { gateNotConfigured } from '../../errors/deployments.ts'
 import type { Tx } from '../../platform/db/sql.ts'
@@ -112,7 +113,8 @@ async function findOrCreate(services: Services, tx: Tx, asked: AskedGate, now: D
   const target = { environment, repository: run.own_repository, branch: parseBranchName(run.ref) }
   const required = requireCovering(selectRequired(gates, target, now), environment, input.gate_id)
   const holds = attempts.next === null && approval !== null && isApprovalFor(approval, { key, run, gates, now })
-  const request = { ...asked, run, attempts, required, approval: holds ? approval : null }
+  const opener = { opener_lane: decideTrust(actor.credential, locked), timeout_minutes: input.timeout_minutes ?? null }
+  const request = { ...asked, ...opener, run, attempts, required, approval: holds ? approval : null }
   return { gate: await createOpenedGate(services, tx, request, now), created: true, newest_attempt }
 }
 

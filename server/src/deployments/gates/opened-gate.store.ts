@@ -15,6 +15,9 @@ type NewOpenedGate = OpenedGateKey & {
   lane: string
   /** The API key or the trust that opens the gate. */
   credential_id: string
+  /** The lane of the credential. */
+  opener_lane: string
+  timeout_minutes: number | null
   poll_token_sha256: Buffer
   created_at: Date
 }
@@ -23,13 +26,13 @@ export async function insertOpenedGate(tx: Tx, gate: NewOpenedGate): Promise<voi
   const { state } = gate
   await tx`
     insert into opened_gates (
-      org_id, id, deployment_id, run_id, attempt, environment, job, lane, credential_id, status, decision, decided_by, note,
-      poll_token_sha256, poll_token_issued_at, created_at
+      org_id, id, deployment_id, run_id, attempt, environment, job, lane, credential_id, opener_lane, timeout_minutes,
+      status, decision, decided_by, note, poll_token_sha256, poll_token_issued_at, created_at
     )
     values (
       ${gate.org_id}, ${gate.id}, ${gate.deployment_id}, ${gate.run_id}, ${gate.attempt}, ${gate.environment},
-      ${gate.job}, ${gate.lane}, ${gate.credential_id}, ${state.status}, ${state.decision}, ${state.decided_by}, ${state.note},
-      ${gate.poll_token_sha256}, ${gate.created_at}, ${gate.created_at}
+      ${gate.job}, ${gate.lane}, ${gate.credential_id}, ${gate.opener_lane}, ${gate.timeout_minutes}, ${state.status},
+      ${state.decision}, ${state.decided_by}, ${state.note}, ${gate.poll_token_sha256}, ${gate.created_at}, ${gate.created_at}
     )`
 }
 
@@ -82,6 +85,8 @@ export type StoredGate = GateState & {
   environment: string
   gate: { id: string; name: string }
   answer_until: Date | null
+  /** How long it waits; null for the default. */
+  timeout_minutes: number | null
   /** Whether the policies of the deployment were evaluated. */
   is_evaluated: boolean
   /** Whether it was approved and nobody has read that. */
@@ -105,7 +110,7 @@ function buildGateColumns(db: Db) {
   return db`
     gate.org_id, gate.id, gate.deployment_id, gate.environment,
     json_build_object('id', required.id, 'name', required.name) as gate, gate.status, gate.decision, gate.decided_by,
-    gate.note, gate.unread, deployment.answer_until, deployment.policies_asked_at is not null as is_evaluated,
+    gate.note, gate.unread, gate.timeout_minutes, deployment.answer_until, deployment.policies_asked_at is not null as is_evaluated,
     gate.poll_token_sha256, gate.poll_token_issued_at, gate.created_at`
 }
 

@@ -1,7 +1,7 @@
 import { createHmac, hash, type KeyObject, timingSafeEqual } from 'node:crypto'
 import { MINUTE_MS } from '../../platform/clock.ts'
 import { hasChecksum, toBase62, withChecksum } from '../../platform/crypto/token.ts'
-import { EXPIRED, type GateState } from '../deployment-state.ts'
+import { createExpiredOutcome, type GateState } from '../deployment-state.ts'
 import type { DeploymentGate } from './gate.schema.ts'
 import type { StoredGate } from './opened-gate.store.ts'
 
@@ -23,8 +23,9 @@ export function toDeploymentGate(gate: StoredGate, baseUrl: string, now: Date): 
 }
 
 /** An overdue gate reads as expired even before `deployments.settle` has updated it. */
-export function getGateStateAt(gate: GateState & Pick<StoredGate, 'answer_until'>, now: Date): GateState {
-  return gate.status === 'waiting' && gate.answer_until && gate.answer_until <= now ? EXPIRED.gate : gate
+export function getGateStateAt(gate: GateState & Pick<StoredGate, 'answer_until' | 'timeout_minutes'>, now: Date) {
+  const isOverdue = gate.status === 'waiting' && gate.answer_until !== null && gate.answer_until <= now
+  return isOverdue ? createExpiredOutcome(gate.timeout_minutes).gate : gate
 }
 
 /** The longer a gate has been open, the longer clients wait between polls (decisions §9). */

@@ -3,7 +3,7 @@ import { defineScheduledJob, enqueue } from '../../platform/queue/job.ts'
 import type { Services } from '../../services.ts'
 import { decideByPolicyJob } from '../decisions/decide-by-policy.ts'
 import { settleWaiting } from '../decisions/decide-deployment.ts'
-import { EXPIRED } from '../deployment-state.ts'
+import { createExpiredOutcome } from '../deployment-state.ts'
 import { listOverdue, listUnevaluated } from '../waiting-deployment.store.ts'
 import { assignGates } from './cover-deployment.ts'
 import { deletePolls } from './opened-gate.store.ts'
@@ -42,7 +42,8 @@ async function expireOverdue(services: Services): Promise<void> {
   for (;;) {
     const overdue = await listOverdue(sql, clock.now())
     if (overdue.length === 0) return
-    for (const deployment of overdue) await sql.begin((tx) => settleWaiting(services, tx, deployment, EXPIRED))
+    for (const { timeout_minutes, ...deployment } of overdue)
+      await sql.begin((tx) => settleWaiting(services, tx, deployment, createExpiredOutcome(timeout_minutes)))
   }
 }
 

@@ -2,7 +2,7 @@ import { HOST_DEPLOYMENT_STATES } from '../../codehosts/host-deployment.ts'
 import { lockName } from '../../platform/db/advisory-lock.ts'
 import { buildAverageId } from '../../platform/db/spread.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
-import type { DeploymentKey } from '../deployment-state.ts'
+import { type DeploymentKey, OWN_RULE } from '../deployment-state.ts'
 import type { DeploymentFacts, EnvironmentKey, HostStatus, NextSuccess, RunFacts, StoredReview } from './host-facts.ts'
 
 const STATUSES_MAX = 1000
@@ -19,7 +19,8 @@ export async function lockFacts(tx: Tx, { org_id, id }: DeploymentKey): Promise<
         select policy ->> 'name'
         from jsonb_array_elements(policy_evaluation -> 'policies') policy
         where policy ->> 'decision' = 'block'
-      ) as blocking_policies
+      ) as blocking_policies,
+      coalesce(bypass -> 'gates' @> ${tx.json([OWN_RULE])}, false) as has_bypassed_rule
     from deployments
     where org_id = ${org_id}
       and id = ${id}
@@ -88,6 +89,55 @@ export async function findCallbackUrl(db: Db, deployment: DeploymentFacts): Prom
     order by deployment_id desc, requested_at desc
     limit 1`
   return row?.callback_url ?? null
+}
+
+/**
+ * SQL: the other deployments that a host asks one question about: those of the same attempt, to the
+ * same environment, with the same place for the answer.
+ */
+function askedTogether(db: Db, deployment: AskedDeployment, callbackUrl: string) {
+  return db`org_id = ${deployment.org_id}
+      and pipeline_run_id = ${deployment.pipeline_run_id}
+      and coalesce(host_attempt, 1) = ${deployment.host_attempt ?? 1}
+      and provider = ${deployment.provider}
+      and environment = ${deployment.environment}
+      and callback_url = ${callbackUrl}
+      and id <> ${deployment.id}`
+}
+
+type AskedDeployment = DeploymentKey &
+  Pick<DeploymentFacts, 'pipeline_run_id' | 'host_attempt' | 'provider' | 'environment'>
+
+/** Whether our rule has approved another deployment in answer to the same question of the host. */
+export async function isApprovedBeside(db: Db, deployment: DeploymentFacts, callbackUrl: string): Promise<boolean> {
+  const rows = await db`
+    select
+    from deployments
+    where ${askedTogether(db, deployment, callbackUrl)}
+      and rule_decision = 'approved'
+    limit 1`
+  return rows.length > 0
+}
+
+/**
+ * Locks the deployments that wait for the same answer as a locked one. Those that somebody else has
+ * locked are left out: they are answered themselves, or derived from the stored answer.
+ */
+export async function lockAskedTogether(
+  tx: Tx,
+  deployment: DeploymentFacts,
+  callbackUrl: string,
+): Promise<DeploymentKey[]> {
+  return tx<DeploymentKey[]>`
+    select org_id, id
+    from deployments
+    where ${askedTogether(tx, deployment, callbackUrl)}
+      and status = 'pending_approval'
+      and custom_rule_state = 'pending'
+      and rule_decision is null
+    order by id
+    limit 1000
+    for update skip locked`
 }
 
 /**

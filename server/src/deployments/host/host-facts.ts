@@ -74,6 +74,8 @@ export type DeploymentFacts = {
   decision_undelivered: boolean
   /** Names of the policies that blocked when they were last evaluated. */
   blocking_policies: string[]
+  /** Whether the deployment is stored as one that has bypassed our rule. It stays so. */
+  has_bypassed_rule: boolean
   created_at: Date
 }
 
@@ -90,6 +92,8 @@ export type HostFacts = {
   run: RunFacts | null
   /** Where our protection rule was asked; null if it was not. */
   callback_url: string | null
+  /** Whether our rule has approved another deployment in answer to the same question. */
+  is_approved_beside: boolean
   previous_attempt_id: string | null
   next_attempt_id: string | null
   next_success: NextSuccess | null

@@ -11,6 +11,7 @@ import {
   findCallbackUrl,
   findNextSuccess,
   findRunFacts,
+  isApprovedBeside,
   listReviews,
   listStatuses,
   lockFacts,
@@ -47,7 +48,8 @@ async function readFacts(tx: Tx, deployment: DeploymentFacts): Promise<HostFacts
     findAttempts(tx, deployment),
     findNextSuccess(tx, deployment),
   ])
-  return { deployment, statuses, reviews, run, callback_url, ...attempts, next_success }
+  const is_approved_beside = callback_url !== null && (await isApprovedBeside(tx, deployment, callback_url))
+  return { deployment, statuses, reviews, run, callback_url, is_approved_beside, ...attempts, next_success }
 }
 
 /** Audits a bypass and the cancellation of a waiting rule, once. */

@@ -76,7 +76,8 @@ function isSame(one: StoredReview, other: StoredReview): boolean {
 function ruleState(facts: HostFacts, { host, hasGoneOn, reviewers }: Omit<Standing, 'rule'>): RuleState | null {
   if (facts.callback_url === null) return null
   if (facts.deployment.rule_decision) return facts.deployment.rule_decision
-  if (hasGoneOn) return 'pending'
+  // One answer lets all go on that the host asks about together; some can begin later.
+  if (hasGoneOn) return facts.is_approved_beside && !facts.deployment.has_bypassed_rule ? 'approved' : 'pending'
   return isOver(host) || reviewers === 'rejected' || isCancelled(facts) ? 'cancelled' : 'pending'
 }
 

@@ -33,6 +33,7 @@ const PERMISSION_OF_CHANGES: [route: RegExp, ...anyOf: Permission[]][] = [
   [/^\w+ \/security\//, 'triage'],
   [/^POST \/deployments\/\{id\}\/approve$/, 'answer_deployment_gates', 'override_compliance'],
   [/^POST \/deployments\/\{id\}\/reject$/, 'answer_deployment_gates'],
+  [/^PATCH \/deployments\/\{id\}$/, 'answer_deployment_gates'],
   [/^\w+ \/gates/, 'manage_gates'],
   [/^\w+ \/policies/, 'manage_policies'],
   [/^PUT \/default-trust$/, 'manage_policies'],

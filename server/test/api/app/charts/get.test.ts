@@ -135,6 +135,28 @@ test('the figures of delivery are the same whether or not the job has counted th
   assert.equal((await chart(viewer, 'delivery')).deployments, 1, 'old days come from the counted ones')
 })
 
+test('production is a matter of the name; days before the rule keep the rule that they were shown by', async () => {
+  const { caller, viewer } = await organization()
+  const { orgId } = caller
+  for (const [id, environment, hours] of [
+    ['old-pre', 'pre-prod', -50],
+    ['old-prd', 'prd', -50],
+    ['new-pre', 'pre-prod', -2],
+    ['new-prd', 'prd', -2],
+  ] as const)
+    await deploy(orgId, { id, status: 'failure', createdAt: at(hours), environment })
+  const { environments, deployments, earlier_rule } = await chart(viewer, 'delivery?days=4')
+  assert.deepEqual([environments, deployments, earlier_rule], [['prd'], 2, undefined])
+  await api.services.sql`update organizations set production_rule_since = ${at(-3)} where id = ${orgId}`
+  const upgraded = await chart(viewer, 'delivery?days=4')
+  const until = at(-3).toISOString().slice(0, 10)
+  assert.deepEqual(upgraded.earlier_rule, { until, environments: ['pre-prod'] })
+  assert.deepEqual([upgraded.environments, upgraded.deployments], [['prd'], 2])
+  await api.services
+    .sql`update deployments set status = 'approved' where org_id = ${orgId} and id in ('old-pre', 'new-prd')`
+  assert.equal((await chart(viewer, 'delivery?days=4')).deployments, 0)
+})
+
 test('delivery has the four metrics of DORA', async () => {
   const { caller, viewer } = await organization()
   const { orgId } = caller

@@ -1,0 +1,144 @@
+import { type Actor, formatCredential, toAuthor } from '../../access/actor.ts'
+import { type Author, insertAuditEntry, SYSTEM } from '../../audit/audit.store.ts'
+import { findIdentifiedRun } from '../../ci/runs/run.store.ts'
+import { findAttempt } from '../../ci/runs/run-attempt.store.ts'
+import { requireKeyRepository, requireOwnAttempt, requireOwnRepository } from '../../ci/runs/token-repository.ts'
+import { decideTrust } from '../../ci/runs/trust.ts'
+import { otherLane } from '../../errors/ci.ts'
+import { deploymentFinished, hostReportsStatus, insufficientScope, notApproved } from '../../errors/deployments.ts'
+import { computeRetentionStart } from '../../organizations/plan.ts'
+import type { Db, Tx } from '../../platform/db/sql.ts'
+import { createNotFoundError } from '../../platform/http/errors.ts'
+import type { Services } from '../../services.ts'
+import type { DeploymentStatus } from '../deployment.schema.ts'
+import { getMarkedStatus, type Mark, type MarkedChange, type MarkLane, mergeMark } from '../deployment-mark.ts'
+import {
+  findDeploymentState,
+  findOpener,
+  listMarks,
+  lockDeployment,
+  type Opener,
+  updateDeploymentStatus,
+  updateMarks,
+  updateStated,
+} from '../deployment-state.store.ts'
+import { createWithdrawnOutcome, type DeploymentState, isWaiting } from '../deployment-state.ts'
+import { settleHostDeployment } from '../host/settle-host-deployment.ts'
+import { settleWaiting } from './decide-deployment.ts'
+
+const SCOPE = 'write:deployments'
+
+/**
+ * Stores what somebody says of a deployment (ci-evidence §4). What the lane of its opener says
+ * changes the deployment; what others say is shown beside it. Calls at one time wait for each
+ * other's lock. Throws 403 `insufficient_scope`, `forbidden` and `other_lane`, 404, 409
+ * `deployment_finished`, `not_approved` and `host_reports_status`.
+ */
+export async function updateDeployment(
+  services: Services,
+  actor: Actor,
+  id: string,
+  change: MarkedChange,
+): Promise<void> {
+  const now = services.clock.now()
+  const key = { org_id: actor.org_id, id }
+  if (!(await findDeploymentState(services.sql, key, computeRetentionStart(actor.plan, now))))
+    throw createNotFoundError('deployment')
+  await services.sql.begin(async (tx) => {
+    const state = await lockDeployment(tx, key)
+    if (state === null) throw createNotFoundError('deployment')
+    const opener = await findOpener(tx, state)
+    requireOpener(actor, opener)
+    const trust = await readLane(tx, actor, state)
+    const marks = await listMarks(tx, key)
+    const isOpeners = opener?.lane === trust
+    const { status, ...stated } = change
+    const isNew = checkStatus({ state, marks, trust, isOpeners }, status, now)
+    const { type, name } = actor.credential
+    const by = { type, name: type === 'user' ? formatCredential(actor) : name }
+    const marked = mergeMark(marks, change, { trust, by, at: now.toISOString() })
+    if (marked === marks) return
+    await updateMarks(tx, key, marked, now)
+    await insertAuditEntry(
+      tx,
+      actor.org_id,
+      {
+        ...toRecorded(actor),
+        action: 'deployment.mark',
+        object: { type: 'deployment', id },
+        details: { ...change, trust },
+      },
+      now,
+    )
+    if (state.host !== null) await settleHostDeployment(tx, key, now)
+    if (!isOpeners) return
+    await updateStated(tx, key, stated)
+    if (status !== undefined && isNew) await changeStatus(services, tx, actor, { state, status })
+  })
+}
+
+/** Throws 403 `insufficient_scope` for a credential that neither opened the gate nor has the scope. */
+function requireOpener({ credential }: Actor, opener: Opener | null): void {
+  if (credential.type === 'user' || credential.scopes.includes(SCOPE) || opener?.credential_id === credential.id) return
+  throw insufficientScope(
+    SCOPE,
+    `Another credential has opened the deployment. Changing it requires the scope ${SCOPE}.`,
+  )
+}
+
+/** The lane of what somebody says of a deployment. Throws 403 `forbidden` if they may not. */
+async function readLane(db: Db, actor: Actor, state: DeploymentState): Promise<MarkLane> {
+  const { org_id, pipeline_run_id: run_id, attempt, host, repository_full_name: name } = state
+  if (actor.credential.type === 'user') return 'ui'
+  const run = run_id === null ? null : await findIdentifiedRun(db, org_id, run_id)
+  if (run === null || run_id === null) {
+    if (actor.credential.type === 'oidc_trust') throw createNotFoundError('deployment')
+    requireKeyRepository(actor, { host, name })
+    return 'self_reported'
+  }
+  await requireOwnRepository(db, actor, run)
+  const found = await findAttempt(db, { org_id, run_id, attempt }, state.created_at)
+  await requireOwnAttempt(db, actor, run, found?.repository ?? null)
+  return decideTrust(actor.credential, run)
+}
+
+type Marking = { state: DeploymentState; marks: readonly Mark[]; trust: MarkLane; isOpeners: boolean }
+
+/** Whether the status changes what the lane has said. Throws 403 and 409. */
+function checkStatus(marking: Marking, status: MarkedChange['status'], now: Date): boolean {
+  if (status === undefined) return false
+  if (marking.state.host !== null) throw hostReportsStatus()
+  const current = getStatus(marking, now)
+  if (current === status) return false
+  if (current === 'approved' || current === 'in_progress') return true
+  if (current !== 'pending_approval') throw deploymentFinished(current)
+  if (status !== 'cancelled') throw notApproved()
+  if (!marking.isOpeners) throw otherLane('A credential of another kind has opened the gate')
+  return true
+}
+
+/** The status of a deployment as a lane sees it: each but the opener's has only its own word. */
+function getStatus({ state, marks, trust, isOpeners }: Marking, now: Date): DeploymentStatus {
+  const isOverdue = state.status === 'pending_approval' && !isWaiting(state, now)
+  if (isOverdue) return 'expired'
+  if (isOpeners || state.custom_rule_state !== 'approved') return state.status
+  return getMarkedStatus(marks, trust) ?? 'approved'
+}
+
+type StatusChange = { state: DeploymentState; status: NonNullable<MarkedChange['status']> }
+
+async function changeStatus(services: Services, tx: Tx, actor: Actor, { state, status }: StatusChange): Promise<void> {
+  const { type, name } = actor.credential
+  if (state.status === 'pending_approval') {
+    const { principal } = toRecorded(actor)
+    return settleWaiting(services, tx, state, { ...createWithdrawnOutcome(`${type}:${name}`), principal })
+  }
+  const now = services.clock.now()
+  await updateDeploymentStatus(tx, state, { status, deployedAt: status === 'success' ? now : null }, now)
+}
+
+/** Who a statement is recorded as. The audit log has no jobs, so that Shiplock names theirs. */
+function toRecorded(actor: Actor): Author {
+  if (actor.credential.type !== 'oidc_trust') return toAuthor(actor, {})
+  return { principal: SYSTEM, reason: `Stated by ${formatCredential(actor)}.` }
+}

@@ -13,7 +13,7 @@ export const gateOpenCommand = defineCommand({
   name: 'gate open',
   summary: 'Open the gate of a deployment, and wait for its decision',
   details: [
-    'Creates a deployment of the run to the environment and asks the gates that cover it for approval. If the gate is open already, it is returned. Prints the decision: pending, approved or rejected. Deploy only if it is approved.',
+    'Creates a deployment of the run to the environment and asks the gates that cover it for approval. If the gate is open already, it is returned. If its approval was used and the policies do not approve any more, or if it has ended without one, another gate takes its place. Prints the decision: pending, approved or rejected. Deploy only if it is approved.',
     'Without --wait, exits with 0 once the gate is open. With --wait, waits for the decision, at most 12 hours, and exits with 3 unless it is approved.',
   ],
   options: {
@@ -40,6 +40,7 @@ export const gateOpenCommand = defineCommand({
     const known = { ...expectField(run), ...(execution && { job_instance: execution }) }
     const body = { run_id: run.id, environment, ...choice, ...known }
     const { data } = await client.api.POST('/v1/ci/gates', { body })
+    if (data.data.supersedes) context.output.say(describeSuperseding(data.data.supersedes))
     const decided = options.wait ? await waitFor(client, data.data, context) : data.data
     context.output.print({ json: decided, text: decided.decision })
     if (!options.wait && decided.decision === 'pending') context.output.say(waitingFor(decided))
@@ -66,6 +67,10 @@ async function waitFor(client: ShiplockClient, opened: OpenedGate, { output, sig
   } finally {
     clearInterval(reminder)
   }
+}
+
+function describeSuperseding(gate: string): string {
+  return `The gate ${gate}, which was opened before for this deployment, does not count any more. This one takes its place.`
 }
 
 function waitingFor({ gate, environment, url, note }: Gate): string {

@@ -16,7 +16,14 @@ import {
 import { ANSWER_WITHIN_MS, type DeploymentKey, type GateState, SUPERSEDED } from '../deployment-state.ts'
 import { createPolicyApproval, toStoredEvaluation } from '../policy-evaluation.ts'
 import type { EarlyApproval } from './approve-ahead.ts'
-import { findGateById, insertOpenedGate, type OpenedGateKey, type StoredGate } from './opened-gate.store.ts'
+import {
+  findGateById,
+  insertOpenedGate,
+  type OpenedGateIds,
+  type OpenedGateKey,
+  type StoredGate,
+  updateSuperseded,
+} from './opened-gate.store.ts'
 import { computePollToken, hashPollToken } from './opened-gate.ts'
 import { insertRequiredGates } from './required-gate.store.ts'
 
@@ -30,6 +37,8 @@ type GateRequest = {
   attempts: NearestAttempts
   required: GateToRequire[]
   approval: EarlyApproval | null
+  /** The gate whose place it takes. */
+  superseded: OpenedGateIds | null
 }
 
 /**
@@ -42,7 +51,8 @@ export async function createOpenedGate(
   request: GateRequest,
   now: Date,
 ): Promise<StoredGate> {
-  const { key, deployment_id, credential_id, run, attempts, required, approval } = request
+  const { key, deployment_id, credential_id, run, required, approval, superseded } = request
+  const attempts = superseded ? { ...request.attempts, previous: superseded.deployment_id } : request.attempts
   const id = createUuid(now)
   const deployment = { org_id: key.org_id, id: deployment_id }
   const { environment, job } = key
@@ -55,6 +65,7 @@ export async function createOpenedGate(
     lane: run.trust,
     credential_id,
     poll_token_sha256,
+    supersedes: superseded?.id ?? null,
     created_at: now,
     state: standing.gate,
   }
@@ -62,6 +73,7 @@ export async function createOpenedGate(
   // Sent together, and run in this order: the gates refer to the deployment.
   const writes = [
     createDeployment(services, tx, created, now),
+    superseded && updateSuperseded(tx, key.org_id, superseded.id, id),
     insertOpenedGate(tx, gate),
     insertRequiredGates(tx, deployment, required, approval && now),
     approval && announceApproval(services, tx, deployment, { approval, created_at: now }),

@@ -62,9 +62,9 @@ for (const [answer, code] of [
 }
 
 test('3: a rejected gate stays until evidence comes; then another one takes its place, and --wait waits for it', async () => {
-  const args = open('--job', 'again', '--wait')
+  const args = open('--job', 'again', '--wait', '--json')
   const wait = async (...said: RegExp[]) => {
-    const child = startShiplock([...args, '--json'], { env })
+    const child = startShiplock(args, { env })
     const end = ended(child, args)
     await once(child.stderr as NodeJS.ReadableStream, 'data')
     const { body } = await api.request('GET', '/v1/deployments?limit=1', { key: caller.key })
@@ -77,7 +77,7 @@ test('3: a rejected gate stays until evidence comes; then another one takes its 
     return { gate: json, run: body.data[0].pipeline_run_id }
   }
   const first = await wait()
-  const same = await shiplock([...args, '--json'], { env })
+  const same = await shiplock(args, { env })
   assert.deepEqual([same.code, same.json.gate_id], [3, first.gate.gate_id])
   api.clock.advance(1000)
   const attestations = [{ kind: 'custom', name: 'review', status: 'pass', data: {} }]

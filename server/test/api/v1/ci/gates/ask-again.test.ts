@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { decideByPolicy } from '../../../../../src/deployments/decisions/decide-by-policy.ts'
+import { readReportFile } from '../../../../../src/security/uploads/read-report-file.ts'
 import { type Answer, startTestApi, type TestApi } from '../../../../support/api.ts'
 import { assertError } from '../../../../support/assert-error.ts'
 import { configureGate, getDeployment, pollGate } from '../../../../support/gates.ts'
@@ -9,8 +10,11 @@ import type { Json } from '../../../../support/json.ts'
 import { createPerson, requestAs } from '../../../../support/people.ts'
 import { apply } from '../../../../support/policies.ts'
 import { drainQueue } from '../../../../support/queue.ts'
+import { uploadReport } from '../../../../support/reports.ts'
+import { sarif, scoredResult } from '../../../../support/sarif.ts'
 import { newRunClaims, ownRun, startTokenCaller, type TokenCaller } from '../../../../support/token-caller.ts'
 
+const REPOSITORY = { repository: 'acme/shop', provider: 'github', repositoryId: '7770001', gitRef: 'refs/heads/main' }
 const TESTED = "attestations.exists(a, a.name == 'unit') && attestations.all(a, a.status == 'pass')"
 const UNSCANNED = "!attestations.exists(a, a.name == 'scan' && a.status == 'fail')"
 
@@ -65,6 +69,15 @@ async function report(name: string, status: 'pass' | 'fail', drains = true): Pro
   const sent = await caller.send('POST', `/v1/ci/runs/${run.id}/reports`, body, run.claims)
   assert.ok(sent.status <= 201, sent.text)
   if (drains) await drainQueue(api)
+}
+
+async function scan(rules: string[]): Promise<void> {
+  api.clock.advance(1000)
+  const results = rules.map((rule) => scoredResult(rule, 9.8))
+  const file = sarif(results, 'Linter', { marks: [String(api.clock.now().getTime())] } as never)
+  const { id } = await uploadReport(api, { ...caller, key: await caller.sign() }, file, REPOSITORY)
+  await readReportFile(api.services, { org_id: caller.orgId, upload_id: id })
+  await drainQueue(api)
 }
 
 const person = (role: 'developer' | 'release_manager' | 'org_admin', name: string) =>
@@ -123,6 +136,14 @@ test('an approval that nobody has used waits again when a policy is changed so t
   const gate = await openUnused()
   await applyRules({ tested: TESTED, reviewed: "attestations.exists(a, a.name == 'review')" })
   await drainQueue(api)
+  assert.equal((await deploymentOf(gate)).status, 'pending_approval')
+})
+
+test('an approval that nobody has used waits again when a security report has findings that block', async () => {
+  await demand({ tested: TESTED, secure: 'findings.open.critical == 0' })
+  await scan([])
+  const gate = await openUnused()
+  await scan(['a'])
   assert.equal((await deploymentOf(gate)).status, 'pending_approval')
 })
 

@@ -1577,6 +1577,8 @@ create table opened_gates (
   unread boolean not null default false,
   opener_lane text,
   timeout_minutes smallint,
+  supersedes uuid,
+  superseded_by uuid,
   constraint opened_gates_org_id_deployment_id_key UNIQUE (org_id, deployment_id),
   constraint opened_gates_pkey PRIMARY KEY (org_id, id),
   constraint opened_gates_org_id_deployment_id_fkey FOREIGN KEY (org_id, deployment_id) REFERENCES deployments(org_id, id),
@@ -1594,7 +1596,8 @@ create table opened_gates (
   constraint opened_gates_timeout_minutes_check CHECK (((timeout_minutes >= 5) AND (timeout_minutes <= 720)))
 );
 CREATE INDEX opened_gates_by_id ON public.opened_gates USING btree (id);
-CREATE UNIQUE INDEX opened_gates_by_key ON public.opened_gates USING btree (org_id, run_id, environment, job, attempt, lane) NULLS NOT DISTINCT;
+CREATE UNIQUE INDEX opened_gates_current ON public.opened_gates USING btree (org_id, run_id, environment, job, attempt, lane) NULLS NOT DISTINCT WHERE (superseded_by IS NULL);
+CREATE INDEX opened_gates_unread ON public.opened_gates USING btree (org_id, created_at) WHERE unread;
 
 create table organizations (
   id uuid not null,
@@ -2043,6 +2046,7 @@ create table required_gates (
   approve_by_policies jsonb,
   require_linked_accounts boolean not null default false,
   replaced_at timestamp(3) with time zone,
+  after_rejection boolean not null default false,
   constraint required_gates_org_id_deployment_id_id_key UNIQUE (org_id, deployment_id, id),
   constraint required_gates_pkey PRIMARY KEY (org_id, deployment_id, "position"),
   constraint required_gates_org_id_deployment_id_fkey FOREIGN KEY (org_id, deployment_id) REFERENCES deployments(org_id, id),

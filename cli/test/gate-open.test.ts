@@ -61,6 +61,33 @@ for (const [answer, code] of [
   })
 }
 
+test('3: a rejected gate stays until evidence comes; then another one takes its place, and --wait waits for it', async () => {
+  const args = open('--job', 'again', '--wait', '--json')
+  const wait = async (...said: RegExp[]) => {
+    const child = startShiplock(args, { env })
+    const end = ended(child, args)
+    await once(child.stderr as NodeJS.ReadableStream, 'data')
+    const { body } = await api.request('GET', '/v1/deployments?limit=1', { key: caller.key })
+    const path = `/v1/deployments/${body.data[0].id}/reject`
+    const { key } = await approverOf(api, caller)
+    assert.equal((await api.request('POST', path, { key, body: { reason: REASON } })).status, 200)
+    const { code, json, stderr } = await end
+    assert.equal(code, 3, stderr)
+    for (const text of said) assert.match(stderr, text)
+    return { gate: json, run: body.data[0].pipeline_run_id }
+  }
+  const first = await wait()
+  const same = await shiplock(args, { env })
+  assert.deepEqual([same.code, same.json.gate_id], [3, first.gate.gate_id])
+  api.clock.advance(1000)
+  const attestations = [{ kind: 'custom', name: 'review', status: 'pass', data: {} }]
+  const report = { job: { name: 'review' }, attestations }
+  const path = `/v1/ci/runs/${first.run}/reports`
+  assert.equal((await api.request('POST', path, { key: caller.key, body: report })).status, 201)
+  const second = await wait(/^The gate [0-9a-f-]{36}, which was opened before .* takes its place\.\nWaiting for/)
+  assert.equal(second.gate.supersedes, first.gate.gate_id)
+})
+
 test('3: a run that fails cancels the gate, and so ends the waiting', async () => {
   const run = newRun()
   const child = startShiplock(['gate', 'open', '--environment', 'production', '--wait', ...run], { env })

@@ -7,7 +7,7 @@ export const gateOpenCommand = defineCommand({
   name: 'gate open',
   summary: 'Open the gate of a deployment, and wait for its decision',
   details: [
-    'Creates a deployment of the run to the environment and asks the gates that cover it for approval. If the gate is open already, it is returned. Prints the decision: pending, approved or rejected. Deploy only if it is approved.',
+    'Creates a deployment of the run to the environment and asks the gates that cover it for approval. If the gate is open already, it is returned. If its approval was used and the policies do not approve any more, or if it has ended without one, another gate takes its place. Prints the decision: pending, approved or rejected. Deploy only if it is approved.',
     'Without --wait, exits with 0 once the gate is open. With --wait, waits for the decision, at most 12 hours or --timeout-minutes, and exits with 3 unless it is approved.',
   ],
   options: {

@@ -42,7 +42,12 @@ export async function openGate(
   const known = { ...expectField(run), ...(execution && { job_instance: execution }) }
   const body = { run_id: run.id, environment, ...choice, ...known, ...(timeout_minutes && { timeout_minutes }) }
   const { data } = await client.api.POST('/v1/ci/gates', { body })
+  if (data.data.supersedes) context.output.say(describeSuperseding(data.data.supersedes))
   return { opened: data.data, run: { ...run, attempt } }
+}
+
+function describeSuperseding(gate: string): string {
+  return `The gate ${gate}, which was opened before for this deployment, does not count any more. This one takes its place.`
 }
 
 /** Some CI systems end a job that prints nothing for ten minutes. */

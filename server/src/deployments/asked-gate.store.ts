@@ -56,7 +56,7 @@ export type StoredGate = RequiredGate & {
 export async function listStoredGates(db: Db, { org_id, id }: DeploymentKey): Promise<StoredGate[]> {
   return db<StoredGate[]>`
     select id, name, required_approvals, allow_api_keys, allow_run_creator, policies,
-      ${buildApproveByPolicies(db)}, require_linked_accounts, approved_at, approved_by, replaced_at,
+      ${buildApproveByPolicies(db)}, require_linked_accounts, approved_at, approved_by, replaced_at, after_rejection,
       not allow_run_creator or required_approvals > 1 as asks_earlier,
       (
         select case when newest.version > 1 then newest.created_at end

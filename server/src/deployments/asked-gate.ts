@@ -25,7 +25,7 @@ export function isTargetCovered(gate: GatePatterns, target: GateTarget): boolean
 /** A gate that a deployment requires, before it is approved. */
 export type GateToRequire = Omit<RequiredGate, 'approved_at' | 'approved_by'>
 
-type Settings = Omit<GateToRequire, 'asks_earlier' | 'replaced_at'>
+type Settings = Omit<GateToRequire, 'asks_earlier' | 'replaced_at' | 'after_rejection'>
 
 /** A version of a gate that a deployment is asked under. */
 export type AskedVersion = Settings &
@@ -74,7 +74,8 @@ export function mergeRequired(
   versions: readonly AskedVersion[],
   { target, now }: { target: GateTarget; now: Date },
 ): RequiredGate {
-  const isExempt = hasLetOpenersIn([gate], now) && hasLetOpenersIn(versions, now)
+  const { after_rejection } = gate
+  const isExempt = !after_rejection && hasLetOpenersIn([gate], now) && hasLetOpenersIn(versions, now)
   const covering = versions.filter((version) => isTargetCovered(version, target))
   const current = covering.filter(isCurrent)
   const stored = { ...gate, replaced_at: gate.replaced_at ?? getLatest(versions) }
@@ -82,10 +83,24 @@ export function mergeRequired(
     isExempt && current.length > 0
       ? current
       : [...current, stored, ...covering.filter((version) => !isCurrent(version))]
-  const merged = { ...mergeVersions(asked, !isExempt), name: gate.name }
+  const merged = { ...mergeVersions(asked, !isExempt), name: gate.name, after_rejection }
   const isStricter = !isDeepStrictEqual(selectStrictest([gate, merged]), selectStrictest([gate]))
   const { approved_at, approved_by } = gate
   return { ...merged, ...(isStricter ? { approved_at: null, approved_by: null } : { approved_at, approved_by }) }
+}
+
+/** Who rejected a deployment: a person or a key. */
+export type Rejecter = 'person' | 'key'
+
+/**
+ * The gates of a deployment that is opened again after a rejection: policies alone do not approve
+ * them, and keys do not if a person had rejected it.
+ */
+export function withAnswerRequired(gates: readonly GateToRequire[], rejecter: Rejecter): GateToRequire[] {
+  return gates.map((gate) => {
+    const allow_api_keys = gate.allow_api_keys && rejecter === 'key'
+    return { ...gate, allow_api_keys, approve_by_policies: false, after_rejection: true }
+  })
 }
 
 /**
@@ -114,7 +129,7 @@ function mergeVersions(versions: readonly (Settings & Replaceable)[], asks_earli
   const merged = selectStrictest(versions)
   // The version of now decides alone where no earlier one is stricter.
   const isOfNow = isCurrent(first) && isDeepStrictEqual(merged, selectStrictest([first]))
-  return { ...merged, asks_earlier, replaced_at: isOfNow ? null : getLatest(versions) }
+  return { ...merged, after_rejection: false, asks_earlier, replaced_at: isOfNow ? null : getLatest(versions) }
 }
 
 /** The strictest of each setting. The first version names the gate. */

@@ -393,6 +393,19 @@ export async function insertApproval(tx: Tx, { org_id, id }: DeploymentKey, appr
       and id = ${id}`
 }
 
+/** Who rejected a deployment, and when; null if nobody did. */
+export async function findRejection(db: Db, { org_id, id }: DeploymentKey) {
+  const [row] = await db<{ principal: 'user' | 'api_key'; at: Date }[]>`
+    select answer ->> 'principal' as principal, (answer ->> 'at')::timestamptz as at
+    from deployments
+    cross join jsonb_array_elements(approvals) answer
+    where org_id = ${org_id}
+      and id = ${id}
+      and answer ->> 'decision' = 'rejected'
+    limit 1`
+  return row ?? null
+}
+
 /** Notes that who opened a locked deployment is among those who approved it. */
 export async function updateSelfApproved(tx: Tx, { org_id, id }: DeploymentKey, at: Date): Promise<void> {
   await tx`

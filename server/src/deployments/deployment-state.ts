@@ -85,6 +85,8 @@ export type RequiredGate = {
   approved_at: Date | null
   /** Null until it is approved. */
   approved_by: 'policies' | 'principals' | null
+  /** Whether it was opened again after a rejection, so that policies alone do not approve it. */
+  after_rejection: boolean
   /** Whether its policies are also asked under versions that were replaced. */
   asks_earlier: boolean
   /** When settings that still decide were changed or deleted; null if those of now decide. */

@@ -325,9 +325,11 @@ export const Deployment = Closed(
       "Why the service's own protection rule holds the deployment: `manual_decision_required` while it is pending, or `decision_not_delivered` if the code host did not accept its decision. Otherwise null.",
     ),
     attempt: Type.Integer({ description: 'The attempt of the run that deploys.' }),
-    previous_attempt_id: defineNullableText('The id of the deployment of the previous attempt of the run.'),
+    previous_attempt_id: defineNullableText(
+      'The id of the deployment of the previous attempt of the run, or of this attempt before its gate was opened again.',
+    ),
     superseded_by_id: defineNullableText(
-      'The id of the deployment that replaces this one: that of a higher attempt, or the next successful deployment to the environment on a code host.',
+      'The id of the deployment that replaces this one: that of a higher attempt, that of this attempt whose gate was opened again, or the next successful deployment to the environment on a code host.',
     ),
     created_at: Type.String({ ...Timestamp, description: 'When the deployment was created.' }),
     updated_at: Type.String({ ...Timestamp, description: 'When the deployment was last updated.' }),

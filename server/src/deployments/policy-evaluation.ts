@@ -56,7 +56,11 @@ export function isShown({ decision, policies }: PolicyEvaluation): boolean {
 export function toNoted(evaluation: PolicyEvaluation, required: readonly RequiredGate[]) {
   const times = evaluation.policies.flatMap(({ earlier }) => earlier?.asked_until?.getTime() ?? [])
   const again_at = times.length === 0 ? null : new Date(Math.min(...times))
-  const reasons = [...explainBlocking(evaluation), ...explainEarlier(evaluation, required)]
+  const reasons = [
+    ...explainBlocking(evaluation),
+    ...explainEarlier(evaluation, required),
+    ...explainRejected(required),
+  ]
   return { note: reasons.length === 0 ? null : reasons.join('\n').slice(0, NOTE_CHARS_MAX), again_at }
 }
 
@@ -69,6 +73,14 @@ function explainBlocking({ decision, policies }: PolicyEvaluation): string[] {
   return reasons.length > 0 ? reasons : ['The policies could not be read.']
 }
 
+/** Why an approval does not hold any more: the rules that block, else gates and their policies. */
+export function explainLoss(lost: readonly RequiredGate[], evaluation: PolicyEvaluation): string {
+  const blocking = explainBlocking(evaluation)
+  if (blocking.length > 0) return `Policies block: ${blocking.join('; ')}`
+  const gates = lost.map(({ name, policies }) => (policies.length === 0 ? name : `${name} (${policies.join(', ')})`))
+  return `The policies do not approve any more the gates that they had approved: ${gates.join('; ')}.`
+}
+
 /** What the open gates and the policies decide as they were, apart from what blocks. */
 function explainEarlier({ policies }: PolicyEvaluation, required: readonly RequiredGate[]): string[] {
   const gates = required.flatMap((gate) => (gate.approved_at === null ? explainReplaced(gate) : []))
@@ -76,6 +88,11 @@ function explainEarlier({ policies }: PolicyEvaluation, required: readonly Requi
   const earlier = policies.filter((policy) => policy.earlier !== undefined && getBlockingRules(policy).length === 0)
   const refusing = earlier.filter(({ name, path }) => path === null && named.has(name))
   return [...gates, ...refusing.map((policy) => `${formatVersion(policy)} does not approve.`)]
+}
+
+function explainRejected(required: readonly RequiredGate[]): string[] {
+  const isOpen = required.some(({ after_rejection, approved_at }) => after_rejection && approved_at === null)
+  return isOpen ? ['It was rejected before, so policies alone do not approve it.'] : []
 }
 
 /** Why a gate counts as it was before a change; empty if its settings of now decide. */

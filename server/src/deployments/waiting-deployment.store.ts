@@ -35,20 +35,54 @@ export async function listUnevaluated(
 export type WaitingFilter = { run?: { id: string; commits: string[] }; repository?: string }
 
 /** Waiting deployments, longest waiting first. */
-export async function listWaiting(db: Db, orgId: string, { run, repository }: WaitingFilter): Promise<DeploymentKey[]> {
+export async function listWaiting(db: Db, orgId: string, filter: WaitingFilter): Promise<DeploymentKey[]> {
   return db<DeploymentKey[]>`
     select org_id, id
     from deployments
     where org_id = ${orgId}
       and status = 'pending_approval'
       and custom_rule_state = 'pending'
-      ${run === undefined ? db`` : db`and (pipeline_run_id = ${run.id} or commit_sha = any(${run.commits}))`}
-      ${repository === undefined ? db`` : db`and lower(repository_full_name) = lower(${repository})`}
+      ${isSelected(db, filter)}
     order by created_at, id
     limit 1000`
 }
 
+function isSelected(db: Db, { run, repository }: WaitingFilter) {
+  return db`
+    ${run === undefined ? db`` : db`and (pipeline_run_id = ${run.id} or commit_sha = any(${run.commits}))`}
+    ${repository === undefined ? db`` : db`and lower(repository_full_name) = lower(${repository})`}`
+}
+
 const ASKED_DAYS = 30
+
+/** So many that nobody keeps an approval from being asked again by making others. */
+const UNUSED_MAX = 10_000
+
+/**
+ * Approved deployments of the last 30 days whose approval no client has read, newest first. Whoever
+ * opens an older one again asks its policies, too.
+ */
+export async function listUnused(
+  db: Db,
+  orgId: string,
+  { filter, now }: { filter: WaitingFilter; now: Date },
+): Promise<DeploymentKey[]> {
+  return db<DeploymentKey[]>`
+    select org_id, id
+    from deployments
+    where org_id = ${orgId}
+      and status = 'approved'
+      and id in (
+        select deployment_id
+        from opened_gates
+        where org_id = ${orgId}
+          and unread
+          and created_at >= ${now}::timestamptz - make_interval(days => ${ASKED_DAYS})
+      )
+      ${isSelected(db, filter)}
+    order by created_at desc, id desc
+    limit ${UNUSED_MAX}`
+}
 
 /** `is_open`: the deployment waits, or nobody has read its approval. */
 type Asked = { id: string; asked_at: Date; is_open: boolean }
@@ -98,7 +132,8 @@ export async function listAskedWith(
 
 /**
  * The deployments of opened gates of a run's attempt that are waiting, or approved and marked by
- * nobody. Those of code hosts follow what their host says.
+ * nobody. Those of code hosts follow what their host says. What became of one whose gate was opened
+ * again after its approval was used, the end of the run does not say.
  */
 export async function listUnmarked(db: Db, orgId: string, runId: string, attempt: number): Promise<DeploymentKey[]> {
   return db<DeploymentKey[]>`
@@ -109,6 +144,13 @@ export async function listUnmarked(db: Db, orgId: string, runId: string, attempt
       and attempt = ${attempt}
       and status in ('pending_approval', 'approved')
       and host_id is null
+      and not exists (
+        select
+        from opened_gates gate
+        where gate.org_id = deployments.org_id
+          and gate.deployment_id = deployments.id
+          and gate.superseded_by is not null
+      )
     order by id
     limit 1000`
 }

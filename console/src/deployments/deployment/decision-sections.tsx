@@ -125,6 +125,7 @@ function GateRow({ gate, isOpen }: { gate: Gate; isOpen: boolean }) {
             Approved <Time at={approved_at} />.
           </>
         )}
+        {gate.after_rejection && ' It was rejected and opened again, so policies alone do not approve it.'}
         {gate.replaced_at && (
           <>
             {' '}

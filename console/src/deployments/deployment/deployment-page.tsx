@@ -18,7 +18,7 @@ import { type Deployment, fullStateOf, versionOf } from '../facts/deployment-sta
 import { decisionQuery, deploymentQuery } from '../facts/queries.ts'
 import { GatesSection, PoliciesSection, TimelineSection } from './decision-sections.tsx'
 import classes from './deployment.module.css'
-import { timelineOf } from './timeline.ts'
+import { findWaitAgain, timelineOf } from './timeline.ts'
 
 const route = getRouteApi('/signed-in/orgs/$org/deployments/$id')
 
@@ -89,6 +89,7 @@ function Loaded({ deployment, decision }: { deployment: Deployment; decision: De
           </Text>
         )}
       </Group>
+      <WaitsAgain deployment={deployment} decision={decision} />
       <AnswerPanel deployment={deployment} decision={decision} onAnswered={() => state.current?.focus()} />
       <DeploymentFacts deployment={deployment} />
       <Grid gap={{ base: 'lg', lg: 'xl' }}>
@@ -103,6 +104,20 @@ function Loaded({ deployment, decision }: { deployment: Deployment; decision: De
         </Grid.Col>
       </Grid>
     </Stack>
+  )
+}
+
+type WaitsAgainProps = { deployment: Deployment; decision: Decision }
+
+/** Why a deployment waits that was approved before. */
+function WaitsAgain({ deployment, decision }: WaitsAgainProps) {
+  const asked = findWaitAgain(deployment, decision)
+  if (asked === null) return null
+  return (
+    <Text size="sm">
+      Waits again since <Time at={asked.at} />
+      {asked.reason && <bdi>{` because: ${asked.reason}`}</bdi>}
+    </Text>
   )
 }
 
@@ -136,7 +151,10 @@ function DeploymentFacts({ deployment }: { deployment: Deployment }) {
         ['CI system', html_url && <ExternalLink href={html_url}>Open the run there</ExternalLink>],
         ['Running at', environment_url && <ExternalLink href={environment_url}>{environment_url}</ExternalLink>],
         ['Replaced by', superseded_by_id && <OtherLink org={org} id={superseded_by_id} label="Newer deployment" />],
-        ['Replaces', previous_attempt_id && <OtherLink org={org} id={previous_attempt_id} label="Previous attempt" />],
+        [
+          'Replaces',
+          previous_attempt_id && <OtherLink org={org} id={previous_attempt_id} label="Earlier deployment" />,
+        ],
         ['Provenance', <LineageLink key="lineage" org={org} id={deployment.id} />],
       ]}
     />

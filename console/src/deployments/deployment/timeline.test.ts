@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Decision } from '../answers/answer-options.ts'
 import type { Deployment } from '../facts/deployment-state.ts'
-import { timelineOf } from './timeline.ts'
+import { findWaitAgain, timelineOf } from './timeline.ts'
 
 const at = (minute: number) => `2026-03-01T10:0${minute}:00.000Z`
 
@@ -100,4 +100,21 @@ test('who said what of a deployment, and how far it can be trusted', () => {
     'Reported as deployed | a CI job of the trust “shop” | Verified, 1.2, https://example.com',
   ])
   assert.deepEqual(entriesOf({ status: 'approved', marks: [] }), ['Opened | octo'])
+})
+
+test('a deployment that waits says since when and why it waits again, by its newest entry', () => {
+  const entry = (action: string, minute: number, reason: string) => ({ action, at: at(minute), reason })
+  const history = [
+    entry('deployment.ask_again', 5, 'The last.'),
+    entry('deployment.ask_again', 3, 'The first.'),
+    entry('deployment.approve', 4, 'Passed.'),
+  ]
+  const find = (status: string, given: object[]) =>
+    findWaitAgain(
+      { ...NOTHING, status } as unknown as Deployment,
+      { ...UNDECIDED, history: given } as unknown as Decision,
+    )
+  assert.equal(find('pending_approval', history)?.reason, 'The last.')
+  assert.equal(find('approved', history), null)
+  assert.equal(find('pending_approval', []), null)
 })

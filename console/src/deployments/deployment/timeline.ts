@@ -127,6 +127,17 @@ const ACTIONS: Record<string, [kind: TimelineEntry['kind'], title: string]> = {
   'deployment.cancel': ['ended', 'Cancelled'],
   'deployment.replace_evidence': ['policy', 'Evidence replaced'],
   'deployment.ask_again': ['policy', 'Waits again'],
+  'deployment.supersede': ['ended', 'Opened again'],
+}
+
+/**
+ * Since when a deployment waits again that was approved before, and why; null for others. It was
+ * not approved since, or it would not wait.
+ */
+export function findWaitAgain({ status }: Deployment, { history }: Decision): Decision['history'][number] | null {
+  if (status !== 'pending_approval') return null
+  const times = history.filter(({ action }) => action === 'deployment.ask_again')
+  return times.toSorted((a, b) => b.at.localeCompare(a.at))[0] ?? null
 }
 
 /** The bypass stands on the deployment, with who did it. */

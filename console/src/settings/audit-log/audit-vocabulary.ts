@@ -26,7 +26,7 @@ const VERBS: Record<string, string[]> = {
   code_host: ['set_up'],
   connection: ['create', 'renew', 'sync', 'remove'],
   delivery: ['replay'],
-  deployment: ['approve', 'reject', 'override', 'bypass', 'cancel', 'replace_evidence', 'ask_again'],
+  deployment: ['approve', 'reject', 'override', 'bypass', 'cancel', 'replace_evidence', 'ask_again', 'supersede'],
   finding_stream: ['end', 'take_over'],
   gate: ['create', 'change', 'delete', 'propose_change', 'confirm_change', 'withdraw_change'],
   invitation: ['create', 'resend', 'revoke', 'accept'],

@@ -1,5 +1,5 @@
 import type { Db, Tx } from '../../platform/db/sql.ts'
-import type { TrustClass } from '../runs/trust.ts'
+import { TRUST_CLASSES, type TrustClass } from '../runs/trust.ts'
 import { hasReplacement, type ReportKey } from './artifact.store.ts'
 import type { AttestationKind, AttestationStatus, ReadFile } from './attestation.ts'
 
@@ -207,4 +207,26 @@ export function buildDataWithFigures(db: Db) {
       then jsonb_build_object('format', parsed -> 'format', 'components', parsed -> 'components') || data
     else data
   end`
+}
+
+/** What a deployment is about: its run, and the other runs of the repository and commit. */
+type ReportedSubject = { org_id: string; run_id: string; repository: string; commit_sha: string | null }
+
+/** Whether attestations were stored or replaced since, in this lane or a stronger one. */
+export async function hasAttestationsSince(
+  db: Db,
+  { org_id, run_id, repository, commit_sha }: ReportedSubject,
+  { lane, since }: { lane: TrustClass; since: Date },
+): Promise<boolean> {
+  const rows = await db`
+    select
+    from ci_runs run
+    join ci_reports report on report.org_id = run.org_id and report.run_id = run.id
+    join ci_attestations item on item.org_id = report.org_id and item.report_id = report.id
+    where run.org_id = ${org_id}
+      and (run.id = ${run_id} or (run.repository = ${repository} and run.commit_sha = ${commit_sha}))
+      and item.trust = any(${TRUST_CLASSES.slice(0, TRUST_CLASSES.indexOf(lane) + 1)})
+      and item.updated_at > ${since}
+    limit 1`
+  return rows.length > 0
 }

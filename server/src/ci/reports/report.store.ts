@@ -62,8 +62,8 @@ export async function listLanes(tx: Tx, { org_id, run_id }: RunKey, { matrix, ..
 }
 
 /**
- * The jobs of a run that one lane has reported with the name and matrix of a report: how many of
- * them the CI system tells apart, and whether the attempt has another one. The run is locked.
+ * The other jobs of a run that one lane has reported with the name and matrix of a report: how many
+ * of them the CI system tells apart, and whether the attempt has another one. The run is locked.
  */
 export async function countJobs(
   tx: Tx,
@@ -71,7 +71,8 @@ export async function countJobs(
   { matrix, trust, ...report }: ReportIdentity & Pick<ReportRow, 'trust'>,
 ): Promise<{ told_apart: number; has_others: boolean }> {
   const [row] = await tx<[{ told_apart: number; has_others: boolean }]>`
-    select count(distinct job_identity)::int as told_apart,
+    select
+      count(distinct job_identity) filter (where job_identity is distinct from ${report.job_identity}::text)::int as told_apart,
       coalesce(
         bool_or(attempt = ${report.attempt} and job_identity is distinct from ${report.job_identity}::text), false
       ) as has_others

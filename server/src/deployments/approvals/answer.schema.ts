@@ -45,6 +45,9 @@ const DecisionGate = Closed({
   policies: Type.Array(Type.String(), { description: 'The names of the policies that the gate requires.' }),
   approve_by_policies: ApproveByPolicies,
   require_linked_accounts: Type.Boolean({ description: 'Whether people without a linked account are refused.' }),
+  after_rejection: Type.Boolean({
+    description: 'Whether the gate was opened again after a rejection, so that policies alone do not approve it.',
+  }),
   replaced_at: Time(
     'When the gate was loosened or deleted, if it still decides as it was before: the deployment was opened before that, or within 24 hours after. Null if the settings of now decide.',
   ),

@@ -26,6 +26,7 @@ function gate(id: string, fields: Partial<RequiredGate> = {}): RequiredGate {
     ...asks,
     approved_at: null,
     approved_by: null,
+    after_rejection: false,
     asks_earlier: false,
     replaced_at: null,
     ...fields,

@@ -3,10 +3,11 @@ import { listRunCommits } from '../../ci/evidence/newest-runs.store.ts'
 import { POLICIES } from '../../compliance/engines/evaluate-policy.ts'
 import { listOrganizationsWithPolicies } from '../../compliance/policies/policy.store.ts'
 import { getBlockingRules, type PolicyEvaluation } from '../../compliance/policies/policy-verdict.ts'
-import type { Tx } from '../../platform/db/sql.ts'
+import type { Db, Tx } from '../../platform/db/sql.ts'
 import { defineJob, enqueue } from '../../platform/queue/job.ts'
 import { definePayload, text } from '../../platform/queue/payload.ts'
 import { update } from '../../platform/queue/update.ts'
+import { truncate } from '../../platform/text.ts'
 import { findUploadSubject } from '../../security/issues/policy-facts.store.ts'
 import type { Services } from '../../services.ts'
 import { listStoredGates } from '../asked-gate.store.ts'
@@ -34,13 +35,14 @@ import {
 import { settleHostDeployment } from '../host/settle-host-deployment.ts'
 import {
   createPolicyApproval,
+  explainLoss,
   isApprovedByPolicies,
   isShown,
   selectLost,
   toNoted,
   toStoredEvaluation,
 } from '../policy-evaluation.ts'
-import { listWaiting, type WaitingFilter } from '../waiting-deployment.store.ts'
+import { listUnused, listWaiting, type WaitingFilter } from '../waiting-deployment.store.ts'
 import { auditOutcome, decideDeployment, hasRunEndedBadly, settleWaiting } from './decide-deployment.ts'
 import { evaluatePolicies, isStillEvaluated, mergeGates } from './evaluate-policies.ts'
 import { formatPolicyApproval, formatWaiting, sendComment } from './send-to-host.ts'
@@ -74,10 +76,13 @@ function mustEvaluate(state: DeploymentState, now: Date): boolean {
   return isWaiting(state, now) || isApprovalUnused(state) || (state.status !== 'pending_approval' && hasBypassed)
 }
 
-type Gated = { state: DeploymentState; required: RequiredGate[] }
+export type Gated = { state: DeploymentState; required: RequiredGate[] }
 
-/** Independent statements are sent together: PostgreSQL runs them in order, in one round trip. */
-async function decideLocked(services: Services, tx: Tx, before: Gated, evaluation: PolicyEvaluation) {
+/**
+ * Decides by an evaluation of `before`, under the lock of the deployment. Independent statements
+ * are sent together: PostgreSQL runs them in order, in one round trip.
+ */
+export async function decideLocked(services: Services, tx: Tx, before: Gated, evaluation: PolicyEvaluation) {
   const now = services.clock.now()
   const [state, stored, endedBadly, isTakenOver] = await Promise.all([
     lockDeployment(tx, before.state),
@@ -106,11 +111,15 @@ async function decideLocked(services: Services, tx: Tx, before: Gated, evaluatio
 }
 
 /**
- * An approval that nobody has read waits again if the policies no longer approve its gates, or
- * block it beyond what was overridden (trust §2). Returns whether it does.
+ * The gates of an approved deployment that policies would not approve now, and why; null if they
+ * approve what they did, and block nothing but the rules that were overridden (ci-evidence §3).
  */
-async function takeBack(tx: Tx, { state, required }: Gated, evaluation: PolicyEvaluation, now: Date) {
-  const overridden = await listOverriddenRules(tx, state)
+export async function findLoss(
+  db: Db,
+  { state, required }: Gated,
+  evaluation: PolicyEvaluation,
+): Promise<{ lost: RequiredGate[]; reason: string } | null> {
+  const overridden = await listOverriddenRules(db, state)
   const blocking = evaluation.policies.flatMap((policy) =>
     getBlockingRules(policy).map(({ rule }) => [policy.id, rule]),
   )
@@ -118,18 +127,22 @@ async function takeBack(tx: Tx, { state, required }: Gated, evaluation: PolicyEv
     overridden.some((known) => known.id === id && known.rule === rule)
   const isBlocked = evaluation.decision === 'block' && (blocking.length === 0 || !blocking.every(isOverridden))
   const lost = overridden.length > 0 && !isBlocked ? [] : selectLost(required, evaluation)
-  if (lost.length === 0 && !isBlocked) return false
+  return lost.length === 0 && !isBlocked ? null : { lost, reason: explainLoss(lost, evaluation) }
+}
+
+/**
+ * An approval that nobody has read waits again if it does not hold any more, and the history says
+ * why. Returns whether it does.
+ */
+async function takeBack(tx: Tx, deployment: Gated, evaluation: PolicyEvaluation, now: Date): Promise<boolean> {
+  const { state } = deployment
+  const loss = await findLoss(tx, deployment, evaluation)
+  if (loss === null) return false
   const until = new Date(now.getTime() + getAnswerWithinMs(state))
-  if (!(await updateWaitingAgain(tx, state, { gateIds: lost.map(({ id }) => id), until }, now))) return false
-  const reason =
-    'Evidence was replaced or removed before the approval was read, and the policies do not approve any more.'
-  const entry = {
-    principal: SYSTEM,
-    action: 'deployment.ask_again',
-    object: { type: 'deployment', id: state.id },
-    reason,
-  }
-  await insertAuditEntry(tx, state.org_id, entry, now)
+  if (!(await updateWaitingAgain(tx, state, { gateIds: loss.lost.map(({ id }) => id), until }, now))) return false
+  const object = { type: 'deployment', id: state.id }
+  const reason = truncate(`The approval had not been used when the policies were asked again. ${loss.reason}`, 1000)
+  await insertAuditEntry(tx, state.org_id, { principal: SYSTEM, action: 'deployment.ask_again', object, reason }, now)
   return true
 }
 
@@ -220,8 +233,12 @@ export async function refreshAllGates(services: Services): Promise<void> {
   for (const org_id of await listOrganizationsWithPolicies(services.sql)) await reconsider(services, org_id, {})
 }
 
-/** Each in a job of its own, because the policies of an organization may keep others waiting. */
-async function reconsider({ sql }: Services, orgId: string, filter: WaitingFilter): Promise<void> {
-  for (const { org_id, id } of await listWaiting(sql, orgId, filter))
+/**
+ * Also approved ones that nobody has used. Each in a job of its own, because the policies of an
+ * organization may keep others waiting.
+ */
+async function reconsider({ sql, clock }: Services, orgId: string, filter: WaitingFilter): Promise<void> {
+  const unused = await listUnused(sql, orgId, { filter, now: clock.now() })
+  for (const { org_id, id } of [...unused, ...(await listWaiting(sql, orgId, filter))])
     await enqueue(sql, decideByPolicyJob, { org_id, id })
 }

@@ -63,7 +63,7 @@ test('every comment has at most 1,000 characters and keeps the link', () => {
 
 test('a waiting deployment names the blocking policies and the gates that are not approved', () => {
   const allows = { allow_api_keys: true, allow_run_creator: true, require_linked_accounts: false }
-  const ofNow = { asks_earlier: false, replaced_at: null, approved_by: null }
+  const ofNow = { after_rejection: false, asks_earlier: false, replaced_at: null, approved_by: null }
   const gate = { id: '1', ...allows, ...ofNow, policies: [], approve_by_policies: false }
   const required = [
     { ...gate, name: 'One', required_approvals: 1, approved_at: null },

@@ -9,7 +9,7 @@ import { listAskedGates } from '../asked-gate.store.ts'
 import { type AskedVersion, type GateToRequire, selectRequired } from '../asked-gate.ts'
 import { evaluateSubject } from '../decisions/evaluate-policies.ts'
 import { canApproveByPolicies, isApprovedByPolicies } from '../policy-evaluation.ts'
-import { findOpenedGate, type OpenedGateKey } from './opened-gate.store.ts'
+import { findOpenedGate, type OpenedGateIds, type OpenedGateKey } from './opened-gate.store.ts'
 
 /** The deployment that a gate is about to be opened for, and all gates that cover it. */
 type Opening = { subject: DeploymentSubject; required: GateToRequire[] }
@@ -21,6 +21,8 @@ type EarlyAnswer = {
   approval: EarlyApproval | null
   /** The policies have not answered in time. */
   isLate: boolean
+  /** The gate that was opened before. */
+  opened: OpenedGateIds | null
 }
 
 /**
@@ -37,13 +39,13 @@ export async function approveAhead(services: Services, key: OpenedGateKey, deplo
     findRun(sql, key, now),
     listAskedGates(sql, key.org_id, { opened: now, now }),
   ])
-  const unasked = { approval: null, isLate: false }
+  const unasked = { approval: null, isLate: false, opened }
   if (opened !== null || run === null || isFinal(run.status)) return unasked
   const opening = toOpening({ key, run, gates, now }, deploymentId)
   if (opening.required.length === 0 || !opening.required.every(canApproveByPolicies)) return unasked
   const evaluation = await evaluateSubject(services, opening.subject, opening.required)
   const approves = opening.required.every((gate) => isApprovedByPolicies(gate, evaluation))
-  return { approval: approves ? { ...opening, evaluation } : null, isLate: evaluation.isOverBudget ?? false }
+  return { approval: approves ? { ...opening, evaluation } : null, isLate: evaluation.isOverBudget ?? false, opened }
 }
 
 /**

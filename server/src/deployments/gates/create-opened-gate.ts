@@ -17,7 +17,14 @@ import {
 import { type DeploymentKey, type GateState, getAnswerWithinMs, SUPERSEDED } from '../deployment-state.ts'
 import { createPolicyApproval, toStoredEvaluation } from '../policy-evaluation.ts'
 import type { EarlyApproval } from './approve-ahead.ts'
-import { findGateById, insertOpenedGate, type OpenedGateKey, type StoredGate } from './opened-gate.store.ts'
+import {
+  findGateById,
+  insertOpenedGate,
+  type OpenedGateIds,
+  type OpenedGateKey,
+  type StoredGate,
+  updateSuperseded,
+} from './opened-gate.store.ts'
 import { computePollToken, hashPollToken } from './opened-gate.ts'
 import { insertRequiredGates } from './required-gate.store.ts'
 
@@ -33,6 +40,8 @@ type GateRequest = {
   attempts: NearestAttempts
   required: GateToRequire[]
   approval: EarlyApproval | null
+  /** The gate whose place it takes. */
+  superseded: OpenedGateIds | null
 }
 
 /**
@@ -45,7 +54,9 @@ export async function createOpenedGate(
   request: GateRequest,
   now: Date,
 ): Promise<StoredGate> {
-  const { key, deployment_id, credential_id, opener_lane, timeout_minutes, run, attempts, required, approval } = request
+  const { key, deployment_id, credential_id, opener_lane, timeout_minutes, run, required, approval, superseded } =
+    request
+  const attempts = superseded ? { ...request.attempts, previous: superseded.deployment_id } : request.attempts
   const id = createUuid(now)
   const deployment = { org_id: key.org_id, id: deployment_id }
   const { environment, job } = key
@@ -60,6 +71,7 @@ export async function createOpenedGate(
     opener_lane,
     timeout_minutes,
     poll_token_sha256,
+    supersedes: superseded?.id ?? null,
     created_at: now,
     state: standing.gate,
   }
@@ -67,6 +79,7 @@ export async function createOpenedGate(
   // Sent together, and run in this order: the gates refer to the deployment.
   const writes = [
     createDeployment(services, tx, created, now),
+    superseded && updateSuperseded(tx, key.org_id, superseded.id, id),
     insertOpenedGate(tx, gate),
     insertRequiredGates(tx, deployment, required, approval && now),
     approval && announceApproval(services, tx, deployment, { approval, created_at: now }),

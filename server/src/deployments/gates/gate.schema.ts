@@ -83,7 +83,7 @@ const gateFields = {
   }),
   status: OneOf(['waiting', 'decided', 'expired', 'cancelled'], {
     description:
-      '`waiting` until the gate is decided. `expired` after 12 hours, or after `timeout_minutes`, without a decision. `cancelled` if somebody stated that the run ended without success, if the deployment was cancelled, or if a higher attempt superseded it.',
+      '`waiting` until the gate is decided. `expired` after 12 hours, or after `timeout_minutes`, without a decision. `cancelled` if somebody stated that the run ended without success, if the deployment was cancelled, or if a higher attempt superseded it. An approval that no client has read is `waiting` again if the policies do not approve any more.',
   }),
   decided_by: Nullable(
     Type.String({
@@ -98,6 +98,17 @@ const gateFields = {
   ),
   url: Type.String({ description: 'The URL of the deployment in the console.' }),
   poll_after_seconds: Type.Integer({ description: 'The number of seconds to wait before the next poll.' }),
+  supersedes: Type.Optional(
+    Type.String({
+      description:
+        'The id of the gate of the same run, attempt, environment and job that this one takes the place of. Absent if there is none.',
+    }),
+  ),
+  superseded_by: Type.Optional(
+    Type.String({
+      description: 'The id of the gate that was opened in the place of this one. Absent if there is none.',
+    }),
+  ),
 }
 
 /** Response of getCiGate (specification, "Deployment gate"). */

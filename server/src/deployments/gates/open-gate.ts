@@ -13,9 +13,10 @@ import { enqueue } from '../../platform/queue/job.ts'
 import { parseBranchName } from '../../repositories/repository-identity.ts'
 import type { Services } from '../../services.ts'
 import { listAskedGates } from '../asked-gate.store.ts'
-import { type GateToRequire, selectRequired } from '../asked-gate.ts'
+import { type GateToRequire, selectRequired, withAnswerRequired } from '../asked-gate.ts'
 import { decideByPolicy, decideByPolicyJob } from '../decisions/decide-by-policy.ts'
 import { approveAhead, type EarlyApproval, isApprovalFor } from './approve-ahead.ts'
+import { type AskedAgain, auditSuperseded, evaluateApproved, selectSuperseded } from './ask-again.ts'
 import { createOpenedGate } from './create-opened-gate.ts'
 import type { NewGate } from './gate.schema.ts'
 import {
@@ -36,6 +37,7 @@ type AskedGate = {
   /** The id of the deployment if it is created. */
   deployment_id: string
   approval: EarlyApproval | null
+  again: AskedAgain | null
 }
 
 type Opened = { gate: StoredGate; created: boolean; newest_attempt: number }
@@ -51,10 +53,11 @@ const POLICIES_WAIT_MS = 3000
 /**
  * Opens a gate: creates a deployment that requires all configured gates which cover it, and
  * evaluates its policies. Where their turn does not come within seconds, the gate is pending, and a
- * job evaluates them. Safe to repeat and to call concurrently: run, attempt, environment and
- * job have one gate. A repeated call evaluates the policies if the first one did not come to it,
- * because it lost the database. Throws 403 `forbidden` for a run that the token may not speak
- * about, 404 for an unknown run or attempt, 409 `run_finished` and 409 `gate_not_configured`.
+ * job evaluates them. Safe to repeat and to call concurrently: run, attempt, environment and job
+ * have one gate, until its approval does not hold any more or it has ended without one: then
+ * another one takes its place. A repeated call evaluates the policies if the first one did not come
+ * to it, because it lost the database. Throws 403 `forbidden` for a run that the token may not
+ * speak about, 404 for an unknown run or attempt, 409 `run_finished` and 409 `gate_not_configured`.
  */
 export async function openGate(services: Services, actor: Actor, input: NewGate) {
   const { run_id, environment, job = '' } = input
@@ -66,8 +69,9 @@ export async function openGate(services: Services, actor: Actor, input: NewGate)
   const key = { org_id: actor.org_id, run_id, attempt, environment, job }
   const now = services.clock.now()
   const deployment_id = createDeploymentId(now)
-  const { approval, isLate } = await approveAhead(services, key, deployment_id)
-  const asked = { key, actor, credential_id: actor.credential.id, input, deployment_id, approval }
+  const { approval, isLate, opened: stored } = await approveAhead(services, key, deployment_id)
+  const again = stored && (await evaluateApproved(services, actor.org_id, stored, POLICIES_WAIT_MS))
+  const asked = { key, actor, credential_id: actor.credential.id, input, deployment_id, approval, again }
   const found = await services.sql.begin(async (tx) => {
     const stored = await findOrCreate(services, tx, asked, now)
     if (isLate && !stored.gate.is_evaluated)
@@ -104,18 +108,28 @@ async function findOrCreate(services: Services, tx: Tx, asked: AskedGate, now: D
   if (run.own_repository !== run.repository) await requireOwnAttempt(tx, actor, locked, run.own_repository)
   requireExpected(input.expect, { repository: run.own_repository, commit_sha: run.own_commit_sha })
   const { newest_attempt } = locked
-  if (opened !== null) return { gate: await reopen(services, tx, opened), created: false, newest_attempt }
+  const asking = { org_id: key.org_id, run, hasNext: attempts.next !== null, again: asked.again, now }
+  const superseded = opened && (await selectSuperseded(services, tx, opened, asking))
+  if (opened !== null && superseded === null)
+    return { gate: await reopen(services, tx, opened.id), created: false, newest_attempt }
   if (isFinal(run.status)) {
     const message = `The attempt has finished with the status ${run.status} and cannot deploy. Create a new attempt.`
     throw runAlreadyFinished(message, { status: run.status })
   }
   const { environment } = key
   const target = { environment, repository: run.own_repository, branch: parseBranchName(run.ref) }
-  const required = requireCovering(selectRequired(gates, target, now), environment, input.gate_id)
-  const holds = attempts.next === null && approval !== null && isApprovalFor(approval, { key, run, gates, now })
+  const covering = requireCovering(selectRequired(gates, target, now), environment, input.gate_id)
+  const required = superseded?.rejected_by ? withAnswerRequired(covering, superseded.rejected_by) : covering
+  const holds =
+    attempts.next === null &&
+    superseded === null &&
+    approval !== null &&
+    isApprovalFor(approval, { key, run, gates, now })
   const opener = { opener_lane: decideTrust(actor.credential, locked), timeout_minutes: input.timeout_minutes ?? null }
-  const request = { ...asked, ...opener, run, attempts, required, approval: holds ? approval : null }
-  return { gate: await createOpenedGate(services, tx, request, now), created: true, newest_attempt }
+  const request = { ...asked, ...opener, run, attempts, required, approval: holds ? approval : null, superseded }
+  const gate = await createOpenedGate(services, tx, request, now)
+  if (superseded) await auditSuperseded(tx, superseded, key.org_id, now)
+  return { gate, created: true, newest_attempt }
 }
 
 /** Replaces a poll token that has expired or was derived from another secret key. */

@@ -19,6 +19,8 @@ type NewOpenedGate = OpenedGateKey & {
   opener_lane: string
   timeout_minutes: number | null
   poll_token_sha256: Buffer
+  /** The gate that this one takes the place of. */
+  supersedes: string | null
   created_at: Date
 }
 
@@ -27,27 +29,41 @@ export async function insertOpenedGate(tx: Tx, gate: NewOpenedGate): Promise<voi
   await tx`
     insert into opened_gates (
       org_id, id, deployment_id, run_id, attempt, environment, job, lane, credential_id, opener_lane, timeout_minutes,
-      status, decision, decided_by, note, poll_token_sha256, poll_token_issued_at, created_at
+      status, decision, decided_by, note, poll_token_sha256, poll_token_issued_at, supersedes, created_at
     )
     values (
       ${gate.org_id}, ${gate.id}, ${gate.deployment_id}, ${gate.run_id}, ${gate.attempt}, ${gate.environment},
       ${gate.job}, ${gate.lane}, ${gate.credential_id}, ${gate.opener_lane}, ${gate.timeout_minutes}, ${state.status},
-      ${state.decision}, ${state.decided_by}, ${state.note}, ${gate.poll_token_sha256}, ${gate.created_at}, ${gate.created_at}
+      ${state.decision}, ${state.decided_by}, ${state.note}, ${gate.poll_token_sha256}, ${gate.created_at},
+      ${gate.supersedes}, ${gate.created_at}
     )`
 }
 
-/** Returns the id of the gate that was opened with this key, or null. */
-export async function findOpenedGate(db: Db, key: OpenedGateKey): Promise<string | null> {
-  const [row] = await db<{ id: string }[]>`
-    select id
+/** Of a gate that was opened, and of its deployment. */
+export type OpenedGateIds = Pick<StoredGate, 'id' | 'deployment_id'>
+
+/** Returns the gate that was opened last with this key, or null. */
+export async function findOpenedGate(db: Db, key: OpenedGateKey): Promise<OpenedGateIds | null> {
+  const [row] = await db<OpenedGateIds[]>`
+    select id, deployment_id
     from opened_gates
     where org_id = ${key.org_id}
       and run_id = ${key.run_id}
       and attempt = ${key.attempt}
       and environment = ${key.environment}
       and job = ${key.job}
+      and superseded_by is null
       and ${isOfLane(db, key)}`
-  return row?.id ?? null
+  return row ?? null
+}
+
+/** Notes that another gate takes the place of this one. The run is locked. */
+export async function updateSuperseded(tx: Tx, orgId: string, id: string, by: string): Promise<void> {
+  await tx`
+    update opened_gates
+    set superseded_by = ${by}
+    where org_id = ${orgId}
+      and id = ${id}`
 }
 
 /** Gates from before lanes were stored belong to whatever lane their run has. */
@@ -67,6 +83,7 @@ export async function findNearestAttempts(tx: Tx, key: OpenedGateKey): Promise<N
       and run_id = ${key.run_id}
       and environment = ${key.environment}
       and job = ${key.job}
+      and superseded_by is null
       and ${isOfLane(tx, key)}`
   const [row] = await tx<[NearestAttempts]>`
     select (${ofOtherAttempts} and attempt < ${key.attempt} order by attempt desc limit 1) as previous,
@@ -91,6 +108,9 @@ export type StoredGate = GateState & {
   is_evaluated: boolean
   /** Whether it was approved and nobody has read that. */
   unread: boolean
+  /** The gate that this one takes the place of, and the one that takes its place. */
+  supersedes: string | null
+  superseded_by: string | null
   poll_token_sha256: Buffer
   poll_token_issued_at: Date
   created_at: Date
@@ -110,7 +130,8 @@ function buildGateColumns(db: Db) {
   return db`
     gate.org_id, gate.id, gate.deployment_id, gate.environment,
     json_build_object('id', required.id, 'name', required.name) as gate, gate.status, gate.decision, gate.decided_by,
-    gate.note, gate.unread, gate.timeout_minutes, deployment.answer_until, deployment.policies_asked_at is not null as is_evaluated,
+    gate.note, gate.unread, gate.supersedes, gate.superseded_by, gate.timeout_minutes, deployment.answer_until,
+    deployment.policies_asked_at is not null as is_evaluated,
     gate.poll_token_sha256, gate.poll_token_issued_at, gate.created_at`
 }
 

@@ -8,6 +8,7 @@ import type { StoredGate } from './opened-gate.store.ts'
 /** Converts an opened gate to its wire form at `now`. `baseUrl` is the address of the console. */
 export function toDeploymentGate(gate: StoredGate, baseUrl: string, now: Date): DeploymentGate {
   const { status, decision, decided_by, note } = getGateStateAt(gate, now)
+  const { supersedes, superseded_by } = gate
   return {
     gate_id: gate.id,
     deployment_id: gate.deployment_id,
@@ -19,6 +20,8 @@ export function toDeploymentGate(gate: StoredGate, baseUrl: string, now: Date): 
     note,
     url: `${baseUrl}/deployments/${gate.deployment_id}`,
     poll_after_seconds: pollAfterSeconds(gate.created_at, now),
+    ...(supersedes && { supersedes }),
+    ...(superseded_by && { superseded_by }),
   }
 }
 

@@ -17,14 +17,14 @@ export async function insertRequiredGates(
   await tx`
     insert into required_gates (
       org_id, deployment_id, position, id, name, required_approvals, allow_api_keys, allow_run_creator, policies,
-      approve_by_policies, require_linked_accounts, replaced_at, approved_at, approved_by
+      approve_by_policies, require_linked_accounts, replaced_at, after_rejection, approved_at, approved_by
     )
     select ${org_id}, ${id}, position, given.id, name, required_approvals, allow_api_keys, allow_run_creator, policies,
-      approve_by_policies, require_linked_accounts, replaced_at, ${approvedAt}, ${approvedAt && 'policies'}
+      approve_by_policies, require_linked_accounts, replaced_at, after_rejection, ${approvedAt}, ${approvedAt && 'policies'}
     from json_to_recordset(${tx.json(records)}::json) as given (
       position smallint, id uuid, name text, required_approvals smallint, allow_api_keys boolean,
       allow_run_creator boolean, policies text[], approve_by_policies jsonb, require_linked_accounts boolean,
-      replaced_at timestamptz
+      replaced_at timestamptz, after_rejection boolean
     )`
 }
 

@@ -142,8 +142,8 @@ export const serviceUnavailable = defineError({
   code: 'unavailable',
   cause:
     'The database, the object store or the signing key cannot be reached, a report of the repository is being processed, ' +
-    'too many large webhooks arrive at once, the stored transparency log contradicts itself, or a signing key or an issued ' +
-    'statement was changed in the database.',
+    'too many large webhooks arrive at once, the policies of a gate that is opened again have no turn, the stored ' +
+    'transparency log contradicts itself, or a signing key or an issued statement was changed in the database.',
   remedy: 'Try again after the seconds in `Retry-After`.',
 })
 

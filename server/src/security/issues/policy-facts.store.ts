@@ -187,12 +187,45 @@ export async function findPolicyFacts(
   repository: string,
   branch: string | null,
 ): Promise<SecurityFacts> {
+  const { linked, numbers } = await locateReported(db, orgId, repository)
+  return findSecurityFacts(db, orgId, numbers, branch ?? linked?.tracked_branch ?? null)
+}
+
+/** The numbers under which a repository was reported, and its connection. */
+async function locateReported(db: Db, orgId: string, repository: string) {
   const { host, name, linked } = await findRepositoryAt(db, orgId, repository)
   const provider = PROVIDERS.find((known) => getDefaultHost(known) === host) ?? null
   // Without a link, only tokens say which provider a host of its own belongs to.
   const claimed = linked === null && provider === null ? await findClaimedRepository(db, orgId, repository) : null
   const reported = { name, linked: linked ?? claimed, provider }
   const rows = await db<{ id: number }[]>`${buildRepositoryNos(db, orgId, reported)}`
-  const numbers = rows.map(({ id }) => id)
-  return findSecurityFacts(db, orgId, numbers, branch ?? linked?.tracked_branch ?? null)
+  return { linked, numbers: rows.map(({ id }) => id) }
+}
+
+/** The lanes of security reports, the strongest first. */
+const UPLOAD_LANES = ['verified', 'uploaded', 'self_reported', 'untrusted']
+
+type ReportedBranch = { org_id: string; repository: string; branch: string | null }
+
+/**
+ * Whether a security report of the branch or of the tracked one was read since, in this lane or a
+ * stronger one. `repository` is `host/owner/name`.
+ */
+export async function hasUploadsSince(
+  db: Db,
+  { org_id, repository, branch }: ReportedBranch,
+  { lane, since }: { lane: string; since: Date },
+): Promise<boolean> {
+  const { numbers } = await locateReported(db, org_id, repository)
+  const rows = await db`
+    select
+    from security_uploads
+    where org_id = ${org_id}
+      and repository_no = any(${numbers}::bigint[])
+      and status = 'finished'
+      and trust = any(${UPLOAD_LANES.slice(0, UPLOAD_LANES.indexOf(lane) + 1)})
+      and (tracked or branch_name(git_ref) = ${branch})
+      and updated_at > ${since}
+    limit 1`
+  return rows.length > 0
 }

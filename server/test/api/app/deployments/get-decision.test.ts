@@ -60,6 +60,7 @@ test('the gates with how many have approved, until when, and who opened the depl
       policies: [],
       approve_by_policies: false,
       replaced_at: null,
+      after_rejection: false,
       require_linked_accounts: false,
       approved_at: null,
       approved_by: null,

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { Check } from 'typebox/value'
 import { DeploymentGate } from '../../../../../src/deployments/gates/gate.schema.ts'
+import { updatePollToken } from '../../../../../src/deployments/gates/opened-gate.store.ts'
+import { computePollToken, hashPollToken } from '../../../../../src/deployments/gates/opened-gate.ts'
 import { settleDeployments } from '../../../../../src/deployments/gates/settle-deployments.job.ts'
 import { type Answer, type Caller, startTestApi, type TestApi } from '../../../../support/api.ts'
 import { assertError, assertInvalid } from '../../../../support/assert-error.ts'
@@ -89,7 +91,7 @@ test('the token expires 12 hours after it was issued', async () => {
 test('a gate without an answer is expired and rejected after 12 hours, before and after the scheduled job has run', async () => {
   const gate = await lastingGate()
   api.clock.advance(12 * HOUR_MS)
-  const [token] = await renewed(gate)
+  const token = await renewed(gate)
   for (const settle of [false, true]) {
     if (settle) await settleDeployments.run(api.services, {})
     const { body } = await get(gate.gate_id, token)
@@ -107,11 +109,12 @@ test('a gate without an answer is expired and rejected after 12 hours, before an
   }
 })
 
-async function renewed({ deployment_id }: { deployment_id: string }): Promise<string[]> {
-  const { pipeline_run_id: run_id } = await getDeployment(api, caller, deployment_id)
-  const body = { run_id, environment: 'production' }
-  const opened = await api.request('POST', '/v1/ci/gates', { key: caller.key, body })
-  return [opened.body.data.poll_token]
+/** A token of now. Opening the gate again would open another one, because it has expired. */
+async function renewed({ gate_id: id }: { gate_id: string }): Promise<string> {
+  const { sql, clock, pollTokenKey } = api.services
+  const token = computePollToken(pollTokenKey, id, clock.now())
+  await sql.begin((tx) => updatePollToken(tx, { org_id: caller.orgId, id }, hashPollToken(token), clock.now()))
+  return token
 }
 
 test('the 13th poll within a minute is 429, and each poll is allowed again a minute later', async () => {

@@ -5,7 +5,7 @@ import { OpenedGate } from '../../../../../src/deployments/gates/gate.schema.ts'
 import { type Caller, startTestApi, type TestApi } from '../../../../support/api.ts'
 import { assertError, assertInvalid } from '../../../../support/assert-error.ts'
 import { createRun, patchRun } from '../../../../support/ci-runs.ts'
-import { configureGate, getDeployment, openGate, postGate } from '../../../../support/gates.ts'
+import { answer, configureGate, getDeployment, openGate, postGate } from '../../../../support/gates.ts'
 
 let api: TestApi
 let caller: Caller
@@ -153,18 +153,19 @@ test('of twelve simultaneous identical requests one is 201 and eleven are 200, a
   assert.equal(new Set(answers.map(({ text }) => text)).size, 1)
 })
 
-test('an expired token is replaced when the gate is opened again', async () => {
+test('an expired token is replaced when an approved gate is opened again', async () => {
   const own = await startTestApi()
   try {
     const owner = await own.caller()
     await configureGate(own, owner)
     const { id: run_id } = await createRun(own, owner, { timeout_minutes: 1440 })
     const first = (await postGate(own, owner, { run_id, environment: 'production' })).body.data
+    assert.equal((await answer(own, owner, first.deployment_id, 'approve')).status, 200)
     own.clock.advance(12 * 3_600_000)
     const again = (await postGate(own, owner, { run_id, environment: 'production' })).body.data
     assert.equal(again.gate_id, first.gate_id)
     assert.notEqual(again.poll_token, first.poll_token)
-    assert.deepEqual([again.status, again.decision], ['expired', 'rejected'])
+    assert.deepEqual([again.status, again.decision], ['decided', 'approved'])
     const poll = (key: string) => own.request('GET', `/v1/ci/gates/${first.gate_id}`, { key })
     assert.deepEqual([(await poll(first.poll_token)).status, (await poll(again.poll_token)).status], [401, 200])
   } finally {

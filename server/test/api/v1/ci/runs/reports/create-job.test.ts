@@ -175,6 +175,17 @@ test('429 for the 101st job with one name and matrix of a run, to that lane and 
   }
 })
 
+test('each of 100 jobs with one name reports in the next attempt, too, and the 101st does not', async () => {
+  const caller = await api.caller()
+  const run = await createRun(api, caller, { external_run_id: 'hundred' })
+  const report = (index: number, attempt: number) =>
+    postReport(api, caller, run.id, { attempt, job: { name: 'test', key: `${index}` } })
+  for (let index = 0; index < 100; index += 1) assert.equal((await report(index, 1)).status, 201)
+  await createRun(api, caller, { external_run_id: 'hundred', attempt: 2 })
+  assert.equal((await report(99, 2)).status, 201)
+  assertError(await report(100, 2), 429, 'rate_limited')
+})
+
 test('concurrent reports of one job to two servers are one report: one 201, seven 200', async () => {
   const caller = await api.caller()
   const run = await createRun(api, caller)

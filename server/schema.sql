@@ -553,6 +553,23 @@ create table codehost_redeliveries (
 );
 CREATE INDEX codehost_redeliveries_by_time ON public.codehost_redeliveries USING btree (requested_at);
 
+create table codehost_refusals (
+  org_id uuid not null,
+  connection_id uuid not null,
+  repository_id text not null,
+  repository text,
+  list text not null,
+  status integer not null,
+  message text not null,
+  since timestamp(3) with time zone not null,
+  constraint codehost_refusals_pkey PRIMARY KEY (org_id, connection_id, repository_id, list),
+  constraint codehost_refusals_org_id_connection_id_fkey FOREIGN KEY (org_id, connection_id) REFERENCES codehost_connections(org_id, id),
+  constraint codehost_refusals_list_check CHECK (((length(list) >= 1) AND (length(list) <= 50))),
+  constraint codehost_refusals_message_check CHECK ((length(message) <= 500)),
+  constraint codehost_refusals_repository_check CHECK ((length(repository) <= 500)),
+  constraint codehost_refusals_repository_id_check CHECK ((length(repository_id) <= 200))
+);
+
 create table codehost_sync_lists (
   org_id uuid not null,
   connection_id uuid not null,

@@ -37,6 +37,8 @@ export type HostPage<Item> = {
   next: string | null
   /** Identifies this version of the page in a later conditional request. */
   etag: string | null
+  /** The host's answer, where it does not let us read the list: the page has no items then. */
+  refusal?: HostRefusal
 }
 
 /** A list that may not be read looks like an empty one without a version. */

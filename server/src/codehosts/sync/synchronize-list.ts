@@ -30,13 +30,14 @@ export async function synchronizeList(pass: RepositoryPass, list: SyncedList): P
   if (isInterrupted(position, sync)) {
     if (slice.isOver) return false
     position = await resume(pass, list, position)
+    if (position === null) return true
   }
   while (!(position?.next === null && position.read_in === sync.number)) {
     if (slice.isOver) return false
     const reached = isInterrupted(position, sync)
       ? await readOn(pass, list, position)
       : await restart(pass, list, position)
-    if (reached === 'not_modified') return true
+    if (reached === null) return true
     position = reached
   }
   return true
@@ -71,15 +72,14 @@ function isInterrupted(position: ListPosition | null, sync: Sync): position is I
 
 /**
  * The next page after an interruption. If the host no longer knows it, the list is read from the
- * start.
+ * start. Null if nothing can be read now.
  */
-async function resume(pass: RepositoryPass, list: SyncedList, known: Interrupted): Promise<ListPosition> {
+async function resume(pass: RepositoryPass, list: SyncedList, known: Interrupted): Promise<ListPosition | null> {
   try {
     return await readOn(pass, list, known)
   } catch (error) {
     if (!(error instanceof HostRefusal) || error instanceof BrokenList) throw error
-    const position = await restart(pass, list, known)
-    return position === 'not_modified' ? known : position
+    return restart(pass, list, known)
   }
 }
 
@@ -87,21 +87,31 @@ async function readOn(pass: RepositoryPass, list: SyncedList, known: Interrupted
   const walk = new PageWalk(list.name, known.walk)
   const page = await walk.read(() => list.read(pass, { next: known.next }))
   // A page that may not be read looks empty. The list is not at its end.
-  if (page === 'not_modified' || isDenied(page)) throw new HostRefusal(404, 'The host does not return the next page')
+  if (page === 'not_modified' || isDenied(page)) {
+    const refusal = page === 'not_modified' ? undefined : page.refusal
+    throw refusal ?? new HostRefusal(404, 'The host does not return the next page')
+  }
   return applyPage(pass, list, page, { ...known, walk: walk.state })
 }
 
-/** Reads the first page, unless it is unchanged and nothing behind it is to be read. */
+/**
+ * Reads the first page. Null if it is unchanged and nothing behind it is to be read, or if the host
+ * refuses it: what was read before stays, and is continued once the list can be read again.
+ */
 async function restart(
   pass: RepositoryPass,
   list: SyncedList,
   known: ListPosition | null,
-): Promise<ListPosition | 'not_modified'> {
+): Promise<ListPosition | null> {
   const { sync } = pass.run
   const etag = known?.next === null && sync.since === null ? known.etag : null
   const walk = new PageWalk(list.name)
   const page = await walk.read(() => list.read(pass, etag === null ? {} : { etag }))
-  if (page === 'not_modified') return page
+  if (page === 'not_modified') return null
+  if (page.refusal !== undefined) {
+    pass.refusals.set(list.name, page.refusal)
+    return null
+  }
   if (page.next === null && !isDenied(page)) pass.whole.set(list.name, new Set(page.items.map(({ id }) => id)))
   return applyPage(pass, list, page, { ...startOfWalk(list, known, sync, page), walk: walk.state })
 }

@@ -913,6 +913,7 @@ create table deployments (
   policy_evidence jsonb,
   self_approved boolean not null default false,
   policies_again_at timestamp(3) with time zone,
+  awaiting text[],
   constraint deployments_pkey PRIMARY KEY (org_id, id),
   constraint deployments_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
   constraint deployments_approvals_check CHECK ((jsonb_typeof(approvals) = 'array'::text)),

@@ -13,3 +13,7 @@ create table codehost_refusals (
   primary key (org_id, connection_id, repository_id, list),
   foreign key (org_id, connection_id) references codehost_connections (org_id, id)
 );
+
+-- What still holds a waiting deployment of a code host. Null for deployments of opened gates, and for those that
+-- were stored before and have not changed since.
+alter table deployments add column awaiting text[];

@@ -101,8 +101,8 @@ export type HostReader = {
   listDeployments(repository: HostRepository, options: ListOptions): Promise<ListResult<HostDeployment>>
   readDeployment(repository: HostRepository, id: string): Promise<HostDeployment | null>
   /**
-   * The requests of a deployment that waits for our rule, at hosts that do not ask by a webhook;
-   * empty at others.
+   * The requests of a deployment that waits for our rule now. Hosts that ask by a webhook are read
+   * only where it may be lost.
    */
   listGateRequests(deployment: HostDeployment): Promise<HostGateRequest[]>
   /** All statuses of a deployment, oldest first. */

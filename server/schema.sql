@@ -826,6 +826,7 @@ create table deployment_runs (
   html_url text,
   created_at timestamp(3) with time zone not null,
   updated_at timestamp(3) with time zone not null,
+  host_version text collate "C",
   constraint deployment_runs_pkey PRIMARY KEY (org_id, run_id, attempt),
   constraint deployment_runs_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
   constraint deployment_runs_attempt_check CHECK ((attempt >= 1))
@@ -2185,6 +2186,7 @@ CASE
     WHEN own_decision_counts(own_status, own_delivery, own_comment, own_host_updated_at, host_status, dismiss_comment, host_updated_at) THEN own_status
     ELSE host_status
 END) stored,
+  host_read_at timestamp(3) with time zone,
   constraint security_alerts_pkey PRIMARY KEY (org_id, id),
   constraint security_alerts_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
   constraint security_alerts_check CHECK (((own_delivery IS NULL) = (own_at IS NULL))),

@@ -17,3 +17,10 @@ create table codehost_refusals (
 -- What still holds a waiting deployment of a code host. Null for deployments of opened gates, and for those that
 -- were stored before and have not changed since.
 alter table deployments add column awaiting text[];
+
+-- What orders the versions of a run that deployments show, as for runs themselves. Null for runs that were stored
+-- before.
+alter table deployment_runs add column host_version text collate "C";
+
+-- When the host was asked for the version of an alert that is stored. Null for alerts that were stored before.
+alter table security_alerts add column host_read_at timestamptz(3);

@@ -156,9 +156,10 @@ async function readList(pass: RepositoryPass, list: SyncedList): Promise<boolean
 }
 
 async function readOpen(pass: RepositoryPass, list: string, read: () => Promise<ListedItem[]>): Promise<void> {
+  const read_at = pass.run.services.clock.now()
   const items = await readSafely(pass.run, read, (error) => pass.note(`open ${list}`, error))
   if (items === null || items.length === 0) return
-  await applyItems(pass.run, items, (id, error) => pass.note(`${list} ${id}`, error))
+  await applyItems(pass.run, { items, read_at }, (id, error) => pass.note(`${list} ${id}`, error))
 }
 
 async function openRuns({ run, repository, seen }: RepositoryPass): Promise<ListedItem[]> {

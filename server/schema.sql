@@ -553,6 +553,23 @@ create table codehost_redeliveries (
 );
 CREATE INDEX codehost_redeliveries_by_time ON public.codehost_redeliveries USING btree (requested_at);
 
+create table codehost_refusals (
+  org_id uuid not null,
+  connection_id uuid not null,
+  repository_id text not null,
+  repository text,
+  list text not null,
+  status integer not null,
+  message text not null,
+  since timestamp(3) with time zone not null,
+  constraint codehost_refusals_pkey PRIMARY KEY (org_id, connection_id, repository_id, list),
+  constraint codehost_refusals_org_id_connection_id_fkey FOREIGN KEY (org_id, connection_id) REFERENCES codehost_connections(org_id, id),
+  constraint codehost_refusals_list_check CHECK (((length(list) >= 1) AND (length(list) <= 50))),
+  constraint codehost_refusals_message_check CHECK ((length(message) <= 500)),
+  constraint codehost_refusals_repository_check CHECK ((length(repository) <= 500)),
+  constraint codehost_refusals_repository_id_check CHECK ((length(repository_id) <= 200))
+);
+
 create table codehost_sync_lists (
   org_id uuid not null,
   connection_id uuid not null,
@@ -809,6 +826,7 @@ create table deployment_runs (
   html_url text,
   created_at timestamp(3) with time zone not null,
   updated_at timestamp(3) with time zone not null,
+  host_version text collate "C",
   constraint deployment_runs_pkey PRIMARY KEY (org_id, run_id, attempt),
   constraint deployment_runs_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
   constraint deployment_runs_attempt_check CHECK ((attempt >= 1))
@@ -898,6 +916,7 @@ create table deployments (
   policies_again_at timestamp(3) with time zone,
   asked_evidence jsonb,
   marks jsonb not null default '[]'::jsonb,
+  awaiting text[],
   constraint deployments_pkey PRIMARY KEY (org_id, id),
   constraint deployments_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
   constraint deployments_approvals_check CHECK ((jsonb_typeof(approvals) = 'array'::text)),
@@ -2179,6 +2198,7 @@ CASE
     WHEN own_decision_counts(own_status, own_delivery, own_comment, own_host_updated_at, host_status, dismiss_comment, host_updated_at) THEN own_status
     ELSE host_status
 END) stored,
+  host_read_at timestamp(3) with time zone,
   constraint security_alerts_pkey PRIMARY KEY (org_id, id),
   constraint security_alerts_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
   constraint security_alerts_check CHECK (((own_delivery IS NULL) = (own_at IS NULL))),

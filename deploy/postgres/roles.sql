@@ -102,6 +102,7 @@ begin
       ('codehost_installation_repositories', 'insert, update'),
       ('codehost_installations', 'insert, update'),
       ('codehost_redeliveries', 'insert, update, delete'),
+      ('codehost_refusals', 'insert, update, delete'),
       ('codehost_sync_lists', 'insert, update, delete'),
       ('codehost_sync_repositories', 'insert, update, delete'),
       ('codehost_syncs', 'insert, update'),

@@ -44,7 +44,12 @@ import {
 import { followRun } from './deployments/decisions/decide-deployment.ts'
 import { followEvidence } from './deployments/decisions/follow-evidence.ts'
 import { renameDeployments } from './deployments/events/apply-deployment.ts'
-import { readAttemptJob, readEnvironmentJob, readReviewsJob } from './deployments/events/host-reads.job.ts'
+import {
+  readAttemptJob,
+  readEnvironmentJob,
+  readRequestsJob,
+  readReviewsJob,
+} from './deployments/events/host-reads.job.ts'
 import { followCall } from './deployments/events/read-reviews.ts'
 import { gateConfigured } from './deployments/gates/configure-gate.ts'
 import { assignGates } from './deployments/gates/cover-deployment.ts'
@@ -115,6 +120,7 @@ export const jobs: Job<HostServices, never>[] = [
   evaluateRepositoryJob,
   decideByPolicyJob,
   readAttemptJob,
+  readRequestsJob,
   readEnvironmentJob,
   readReviewsJob,
   subscribe(gateConfigured, assignGates, refreshOrganizationGates),

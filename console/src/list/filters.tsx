@@ -6,6 +6,7 @@ import { useRouter } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useId, useState } from 'react'
 import { api } from '../api/client.ts'
 import { useOrganization } from '../api/session.ts'
+import { listText } from '../page/names.ts'
 import classes from './filters.module.css'
 import type { Period } from './search-params.ts'
 
@@ -164,6 +165,20 @@ type RepositoryFilterProps = {
   onChange: (repository: string | undefined) => void
 }
 
+/** What the code host of the chosen repository does not let the server read, so that lists lack it. */
+function useUnreadLists(repository: string | undefined): string | undefined {
+  const { slug: org } = useOrganization()
+  const query = api.useQuery(
+    'get',
+    '/app/api/orgs/{org}/repositories',
+    { params: { path: { org }, query: { limit: CHOICES_MAX, search: repository ?? '' } } },
+    { enabled: repository !== undefined },
+  )
+  const chosen = query.data?.data.filter(({ full_name }) => full_name === repository) ?? []
+  const lists = [...new Set(chosen.flatMap(({ refusals }) => refusals.map(({ list }) => listText(list))))]
+  return lists.length === 0 ? undefined : `Not read from the code host: ${lists.join(', ')}`
+}
+
 /** A filter by repository, chosen from those whose name contains what is typed. */
 export function RepositoryFilter({ label = 'Repository', value, onChange }: RepositoryFilterProps) {
   const { slug: org } = useOrganization()
@@ -178,9 +193,12 @@ export function RepositoryFilter({ label = 'Repository', value, onChange }: Repo
     { enabled: isOpened, placeholderData: keepPreviousData },
   )
   const names = query.data?.data.map(({ full_name }) => full_name) ?? []
+  const unread = useUnreadLists(value)
   return (
     <Select
       label={label}
+      description={unread}
+      inputWrapperOrder={['label', 'input', 'description', 'error']}
       placeholder="Any"
       size="xs"
       w={220}

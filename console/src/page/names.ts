@@ -25,4 +25,20 @@ export const PROVIDER_NAMES: Record<Provider, string> = {
   azure: 'Azure DevOps',
 }
 
+const LIST_NAMES: Record<string, string> = {
+  repositories: 'The repositories',
+  runs: 'Runs',
+  deployments: 'Deployments',
+  code_scanning_alerts: 'Code scanning alerts',
+  dependabot_alerts: 'Dependency alerts',
+  secret_scanning_alerts: 'Secret scanning alerts',
+  pull_requests: 'Pull requests',
+  pushes: 'Pushes',
+}
+
+/** A list of a repository, as people call it. */
+export function listText(list: string): string {
+  return LIST_NAMES[list] ?? list
+}
+
 export type Provider = NonNullable<Schema<'Issue'>['provider']>

@@ -37,6 +37,8 @@ export type HostPage<Item> = {
   next: string | null
   /** Identifies this version of the page in a later conditional request. */
   etag: string | null
+  /** The host's answer, where it does not let us read the list: the page has no items then. */
+  refusal?: HostRefusal
 }
 
 /** A list that may not be read looks like an empty one without a version. */
@@ -99,8 +101,8 @@ export type HostReader = {
   listDeployments(repository: HostRepository, options: ListOptions): Promise<ListResult<HostDeployment>>
   readDeployment(repository: HostRepository, id: string): Promise<HostDeployment | null>
   /**
-   * The requests of a deployment that waits for our rule, at hosts that do not ask by a webhook;
-   * empty at others.
+   * The requests of a deployment that waits for our rule now. Hosts that ask by a webhook are read
+   * only where it may be lost.
    */
   listGateRequests(deployment: HostDeployment): Promise<HostGateRequest[]>
   /** All statuses of a deployment, oldest first. */

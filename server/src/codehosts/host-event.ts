@@ -6,7 +6,17 @@ import type { HostRepository } from './host-repository.ts'
 import type { HostCheck, HostJob, HostRun } from './host-run.ts'
 
 /** The connection that an event or a list belongs to. */
-export type HostSource = { org_id: string; connection_id: string; provider: Provider; host: string }
+export type HostSource = {
+  org_id: string
+  connection_id: string
+  provider: Provider
+  host: string
+  /**
+   * Whether the host told it by a webhook, and when that arrived, or was asked, and when the request
+   * was sent. What is read wins over what was learned before. Absent: told, at an unknown time.
+   */
+  learned?: { by: 'told' | 'read'; at: Date }
+}
 
 /**
  * What a code host tells: by a webhook, or in a list that was read by the synchronization. Each

@@ -14,6 +14,7 @@ import { DAY_MS } from '../platform/clock.ts'
 import { listAllowedHosts } from '../platform/outbound/allowed-host.store.ts'
 import type { Services } from '../services.ts'
 import { type Check, type Result, toAppCheck } from './doctor-finding.ts'
+import { formatRefusals } from './provider.ts'
 
 /** The checks of other servers that the settings name. */
 export function defineServiceChecks({ opaUrl, smtp, sso }: Config): Check[] {
@@ -112,6 +113,9 @@ async function checkApp({ config, hostApps }: Services, provider: AppProvider): 
   return { ok: true, detail: secrets > 1 ? `${detail}, with ${secrets} webhook secrets` : detail }
 }
 
+const REFUSALS_SHOWN = 10
+
+/** A part that a host refuses is no failure: the account may not use it. */
 async function checkConnections({ sql }: Services): Promise<Result> {
   const listed = (await listConnections(sql, null)).map(({ connection }) => connection)
   const present = listed.filter(({ status }) => status !== 'removed')
@@ -121,7 +125,11 @@ async function checkConnections({ sql }: Services): Promise<Result> {
   ])
   return {
     ok: problems.length === 0,
-    detail: [`${present.length} connected ${present.length === 1 ? 'account' : 'accounts'}`, ...problems].join('; '),
+    detail: [
+      `${present.length} connected ${present.length === 1 ? 'account' : 'accounts'}`,
+      ...problems,
+      ...present.flatMap((connection) => formatRefusals(connection, REFUSALS_SHOWN)),
+    ].join('; '),
   }
 }
 

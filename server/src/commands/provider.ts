@@ -124,7 +124,9 @@ export const providerList = defineCommand({
       ...connected.map(({ org_id, connection }) => toRow(connection, slugs.get(org_id) ?? '-')),
       ...waiting.map((installation) => toRow(installation, '-')),
     ]
-    const text = formatTable(HEADING, rows, 'There are no connections and no waiting installations.')
+    const table = formatTable(HEADING, rows, 'There are no connections and no waiting installations.')
+    const refused = connected.flatMap(({ connection }) => formatRefusals(connection))
+    const text = [table, ...refused].join('\n')
     context.print({ json: [...connected.map(({ connection }) => connection), ...waiting], text })
   },
 })
@@ -149,6 +151,15 @@ function toRow(listed: ListedConnection, organization: string): string[] {
   const { id, host, account, status, repositories, last_event_at } = listed
   const event = last_event_at?.toISOString() ?? '-'
   return [id, organization, host, account?.login ?? '-', status, repositories ?? '-', event, syncText(listed)]
+}
+
+/** What the host of a connection refuses, a line for each list, at most `max` of them. */
+export function formatRefusals({ refusals, refusals_total: total, ...of }: ListedConnection, max = Infinity): string[] {
+  const lines = refusals.slice(0, max).map(({ repository, list, message, since }) => {
+    const answer = message.replaceAll(/\p{Cc}/gu, '?').replace(/\.$/, '')
+    return `${repository ?? of.account?.login}: ${list} not read since ${since}: ${answer}`
+  })
+  return total > lines.length ? [...lines, `${of.account?.login}: ${total - lines.length} more lists not read`] : lines
 }
 
 function syncText({ sync, last_synced_at }: ListedConnection): string {

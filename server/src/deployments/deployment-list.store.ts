@@ -3,6 +3,7 @@ import type { Db } from '../platform/db/sql.ts'
 import type { Page, PageRow } from '../platform/http/lists.ts'
 import type { BoardCell, BoardDeployment } from './board.schema.ts'
 import type { DeploymentStatus } from './deployment.schema.ts'
+import { OWN_RULE } from './deployment-state.ts'
 
 /** Values that the columns of a deployment must equal. */
 export type DeploymentFilter = {
@@ -89,13 +90,30 @@ function deploymentJson(db: Db, now: Date) {
         deployment.job_id, deployment.environment_url, deployment.protection_rule_type,
         deployment.protection_rule_types, deployment.gated, deployment.reviewers_state,
         ${unlessOverdue(db, 'custom_rule_state', 'expired', now)},
-        ${unlessOverdue(db, 'custom_rule_awaiting', null, now)}, deployment.attempt,
+        ${unlessOverdue(db, 'custom_rule_awaiting', null, now)}, ${buildAwaiting(db, now)} as awaiting, deployment.attempt,
         deployment.previous_attempt_id, deployment.superseded_by_id, rfc3339(deployment.created_at) as created_at,
         rfc3339(deployment.updated_at) as updated_at, deployment.reviews, deployment.approvals,
         deployment.external_custom_rules, deployment.bypass, deployment.override, deployment.self_approved,
         deployment.policy_evaluation
     ) item
   )`
+}
+
+/** SQL: what a waiting deployment waits for. A gate that a CI system opened waits for an answer only. */
+function buildAwaiting(db: Db, now: Date) {
+  return db`case
+    when deployment.status <> 'pending_approval' or ${isOverdue(db, now)} then '{}'
+    else coalesce(
+      deployment.awaiting,
+      array_remove(
+        array[
+          case when deployment.custom_rule_state = 'pending' then ${OWN_RULE} end,
+          case when deployment.reviewers_state = 'pending' then 'required_reviewers' end
+        ],
+        null
+      )
+    )
+  end`
 }
 
 function unlessOverdue(db: Db, column: string, overdue: string | null, now: Date) {

@@ -59,7 +59,7 @@ function stateColumns(db: Db) {
   return db`org_id, id, status, gated, provider, reviewers_state, custom_rule_state, answer_until, pipeline_run_id,
     attempt, environment, host, repository_full_name, branch, commit_sha,
     workflow_name, workflow_path, protection_rule_types, required_reviewers, required_reviewer_teams, policies_asked_at,
-    created_at,
+    created_at, coalesce(awaiting, '{}') as awaiting,
     coalesce((
       select unread
       from opened_gates gate

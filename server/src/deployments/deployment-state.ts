@@ -1,5 +1,5 @@
 import { MINUTE_MS } from '../platform/clock.ts'
-import type { DeploymentStatus } from './deployment.schema.ts'
+import type { Awaited, DeploymentStatus } from './deployment.schema.ts'
 
 /** How long a deployment waits for an answer (decisions §9). */
 export const ANSWER_WITHIN_MS = 12 * 60 * MINUTE_MS
@@ -8,6 +8,19 @@ export const ANSWER_WITHIN_MS = 12 * 60 * MINUTE_MS
 export const OWN_RULE = 'customRule'
 
 export type DeploymentKey = { org_id: string; id: string }
+
+const AWAITED_NAMES: Record<Awaited, string> = {
+  customRule: "Shiplock's rule",
+  required_reviewers: 'required reviewers',
+  wait_timer: 'a wait timer',
+  external_custom_rules: 'the rules of other Apps',
+  protection_rules: 'protection rules that could not be read yet',
+}
+
+/** `required reviewers and a wait timer`: what holds a deployment, as people read it. */
+export function describeAwaited(awaiting: readonly Awaited[]): string {
+  return new Intl.ListFormat('en').format(awaiting.map((gate) => AWAITED_NAMES[gate]))
+}
 
 /**
  * The fields of a deployment that determine whether it can be approved or rejected, and by whom.
@@ -21,6 +34,8 @@ export type DeploymentState = DeploymentKey & {
   /** State of the service's own protection rule; null when the deployment does not have it. */
   custom_rule_state: string | null
   answer_until: Date | null
+  /** What a code host still holds the deployment for. Empty for deployments of opened gates. */
+  awaiting: Awaited[]
   created_at: Date
   pipeline_run_id: string | null
   attempt: number

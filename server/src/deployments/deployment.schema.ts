@@ -191,6 +191,20 @@ export const DEPLOYMENT_STATUSES = [
 const DeploymentStatus = OneOf(DEPLOYMENT_STATUSES, { description: 'The status of the deployment.' })
 export type DeploymentStatus = Static<typeof DeploymentStatus>
 
+/**
+ * What can hold a deployment that has not gone on. `customRule`: the service's own rule.
+ * `external_custom_rules`: the rules of other Apps. `protection_rules`: the rules could not be read
+ * yet, so that others can hold it.
+ */
+export const AWAITED = [
+  'customRule',
+  'required_reviewers',
+  'wait_timer',
+  'external_custom_rules',
+  'protection_rules',
+] as const
+export type Awaited = (typeof AWAITED)[number]
+
 /** A name to compare with. PostgreSQL text can contain any character except U+0000. */
 function exactName(maxLength: number, description: string) {
   return Type.Optional(Type.String({ maxLength, pattern: '^[^\\u0000]+$', description }))
@@ -324,6 +338,13 @@ export const Deployment = Closed(
     custom_rule_awaiting: defineNullableText(
       "Why the service's own protection rule holds the deployment: `manual_decision_required` while it is pending, or `decision_not_delivered` if the code host did not accept its decision. Otherwise null.",
     ),
+    awaiting: Type.Array(OneOf(AWAITED), {
+      description:
+        "What a deployment with the status `pending_approval` still waits for: `customRule` (the service's own rule), " +
+        '`required_reviewers`, `wait_timer`, `external_custom_rules` (the rules of other apps) and `protection_rules` ' +
+        '(the rules could not be read yet). Code hosts do not report how timers and the rules of other apps have ended, ' +
+        'so that these are named until the deployment goes on. Otherwise empty.',
+    }),
     attempt: Type.Integer({ description: 'The attempt of the run that deploys.' }),
     previous_attempt_id: defineNullableText(
       'The id of the deployment of the previous attempt of the run, or of this attempt before its gate was opened again.',

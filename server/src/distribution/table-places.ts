@@ -60,6 +60,7 @@ const LOCAL_TABLES: Readonly<Record<string, string>> = {
   codehost_installation_repositories: OF_HOST,
   codehost_connections: 'An account is connected once over all organizations.',
   codehost_calls: OF_CONNECTION,
+  codehost_refusals: OF_CONNECTION,
   codehost_syncs: OF_CONNECTION,
   codehost_sync_lists: OF_CONNECTION,
   codehost_sync_repositories: OF_CONNECTION,

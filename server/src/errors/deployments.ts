@@ -82,6 +82,18 @@ export const notGated = defineError({
   message: "The deployment does not wait for the service's own protection rule.",
 })
 
+export const notAsked = defineError({
+  status: 409,
+  code: 'not_asked',
+  cause:
+    "The code host holds the deployment and has not asked the service's own protection rule: it waits for something else, " +
+    'or the request is still to come. `details.awaiting` says for what.',
+  remedy: 'Answer on the code host, or read the deployment again later.',
+  message: (_awaiting: readonly string[], described: string) =>
+    `The code host has not asked Shiplock about this deployment. It waits for ${described}.`,
+  details: (awaiting) => ({ awaiting }),
+})
+
 export const policyInRepository = defineError({
   status: 409,
   code: 'policy_in_repository',

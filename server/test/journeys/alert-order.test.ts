@@ -227,6 +227,32 @@ test('an event without all fields is read from the host, else from its list; an 
   await assert.rejects(readAlertJob.run(connected.services, payload as never), HostUnavailable)
 })
 
+test('a secret that is revoked and opened again in one second is open, and a read that took longer does not fix it', async () => {
+  const caller = await api.caller()
+  const source = await connect(api, caller)
+  const fields = { number: 5, updated_at: new Date(START) }
+  const revoked = secretAlert('ghp_0123456789', { ...fields, status: 'fixed', fixed_at: new Date(START) })
+  // A list leaves out what a read of the alert contains.
+  const open = secretAlert('ghp_0123456789', { ...fields, url: null })
+  const readAt = (ms: number) => ({ ...source, learned: { by: 'read', at: new Date(START + ms) } }) as const
+  const apply = (at: number, alert: HostAlert) =>
+    api.services.sql.begin((tx) => applyAlert(api.services, tx, readAt(at), alert))
+  const shownStatus = async () => (await listAlerts(api, caller))[0].status
+  await apply(100, revoked)
+  assert.equal(await shownStatus(), 'fixed')
+  await apply(300, open)
+  assert.equal(await shownStatus(), 'open')
+  await apply(200, revoked)
+  assert.equal(await shownStatus(), 'open')
+  await apply(500, open)
+  await apply(400, revoked)
+  assert.equal(await shownStatus(), 'open', 'the state was read again after that')
+  await apply(600, secretAlert('ghp_0123456789', fields))
+  assert.notEqual((await listAlerts(api, caller))[0].github_alert_url, null)
+  await drainQueue(api)
+  assert.equal((await listFindings(api, caller))[0].state, 'open')
+})
+
 test('an alert of a suspended connection is not read', async () => {
   const caller = await api.caller()
   const source = await connect(api, caller)

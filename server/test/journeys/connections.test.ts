@@ -75,6 +75,8 @@ test('connecting an installation stores, audits and announces it; connecting it 
     last_event_at: null,
     last_synced_at: null,
     sync: { state: 'idle', phase: null, done: null, total: null, error: null },
+    refusals: [],
+    refusals_total: 0,
   })
   assert.deepEqual(await actions(), ['command_line connection.create'])
   assert.equal(await announced(made.id), 1)

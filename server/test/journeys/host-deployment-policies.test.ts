@@ -100,7 +100,10 @@ test('policies see the protection rules of the environment, also if these are re
   await decideByPolicy(api.services, { org_id: caller.orgId, id: ID })
   assert.equal((await show()).policy_evaluation.decision, 'block')
   await drainQueue(api)
-  assert.deepEqual([(await show()).policy_evaluation.decision, (await show()).status], ['approve', 'approved'])
+  // The policies have answered for our rule; the timer of the environment goes on.
+  const { policy_evaluation, custom_rule_state, status, awaiting } = await show()
+  assert.deepEqual([policy_evaluation.decision, custom_rule_state], ['approve', 'approved'])
+  assert.deepEqual([status, awaiting], ['pending_approval', ['wait_timer']])
 })
 
 for (const [file, decision] of [

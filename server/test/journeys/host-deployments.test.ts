@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
+import { HostUnavailable } from '../../src/codehosts/code-host.ts'
 import type { HostDeployment, HostDeploymentState } from '../../src/codehosts/host-deployment.ts'
 import type { HostEvent, HostSource } from '../../src/codehosts/host-event.ts'
 import { listUncovered } from '../../src/deployments/gates/required-gate.store.ts'
 import { publish } from '../../src/platform/queue/event.ts'
 import { repositoryRenamed } from '../../src/repositories/repository.events.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
+import { assertError } from '../support/assert-error.ts'
 import { fakeCodeHost } from '../support/fake-client.ts'
 import { answer, auditOf, configureGate, getDeployment } from '../support/gates.ts'
 import {
@@ -48,6 +50,7 @@ beforeEach(async () => {
   source = await insertConnection(api.services.sql, caller.orgId)
   host.answers.readEnvironment = async () => hostEnvironment()
   host.answers.listDeploymentReviews = async () => []
+  host.answers.listGateRequests = async () => []
 })
 
 async function apply(...events: HostEvent[]): Promise<void> {
@@ -113,6 +116,7 @@ test('a deployment of a run shows all fields of the deployment, its run, its env
     reviewers_state: 'approved',
     custom_rule_state: 'pending',
     custom_rule_awaiting: null,
+    awaiting: [],
     attempt: 1,
     previous_attempt_id: null,
     superseded_by_id: null,
@@ -158,6 +162,91 @@ test('a waiting deployment whose environment has only a timer or the rule of ano
   await apply(IN_PROGRESS)
   const { status, bypass, reviewers_state } = await show()
   assert.deepEqual([status, bypass, reviewers_state], ['in_progress', null, null])
+})
+
+const OWN = { app_id: '1', slug: 'shiplock', is_own: true }
+const OTHER = { app_id: '2', slug: 'other', is_own: false }
+const RULED = (...custom_rules: (typeof OWN)[]) => hostEnvironment({ rule_types: ['customRule'], custom_rules })
+
+async function decisionText(): Promise<string> {
+  const [row] = await api.services.sql<{ text: string }[]>`
+    select action ->> 'text' as text
+    from codehost_calls
+    where org_id = ${caller.orgId}
+      and action ->> 'type' = 'decision'`
+  return row?.text ?? ''
+}
+
+test('after our approval a deployment waits for the rule of another App, until the host lets it go on', async () => {
+  host.answers.readEnvironment = async () => RULED(OWN, OTHER)
+  await configureGate(api, caller)
+  await apply(DEPLOYMENT, WAITING, ASKED)
+  assert.deepEqual((await show()).awaiting, ['customRule', 'external_custom_rules'])
+  const approved = await answer(api, caller, ID, 'approve')
+  assert.deepEqual(approved.body.data, { approved: true, status: 'pending_approval' })
+  const { status: shown, custom_rule_state, custom_rule_awaiting, awaiting, external_custom_rules } = await show()
+  assert.deepEqual([shown, custom_rule_state, custom_rule_awaiting], ['pending_approval', 'approved', null])
+  assert.deepEqual([awaiting, external_custom_rules], [['external_custom_rules'], [{ app_id: '2', slug: 'other' }]])
+  assert.match(await decisionText(), /The deployment still waits for the rules of other Apps\./)
+  const again = await answer(api, caller, ID, 'approve')
+  assertError(again, 409, 'already_decided')
+  assert.match(again.body.error.message, /waits for the rules of other Apps/)
+  await apply(IN_PROGRESS)
+  const gone = await show()
+  assert.deepEqual([gone.status, gone.awaiting, gone.bypass], ['in_progress', [], null])
+})
+
+test('a deployment is not approved before the rules of its environment and its reviewers were read', async () => {
+  let isDown = true
+  host.answers.readEnvironment = async () => {
+    if (isDown) throw new HostUnavailable('GitHub does not answer')
+    return hostEnvironment()
+  }
+  await configureGate(api, caller)
+  await applyEvents(api, source, [DEPLOYMENT, WAITING, ASKED])
+  const { body } = await answer(api, caller, ID, 'approve')
+  assert.equal(body.data.status, 'pending_approval')
+  assert.deepEqual((await show()).awaiting, ['protection_rules'])
+  isDown = false
+  await drainQueue(api)
+  assert.deepEqual([(await show()).status, (await show()).awaiting], ['approved', []])
+  isDown = true
+  host.answers.readEnvironment = async () => REVIEWED
+  const reviewed = hostDeployment({ id: '502', run: { id: '9002', attempt: 1 } })
+  const request = gateRequest({ deployment: reviewed, run: { id: '9002', attempt: null } })
+  await apply({ kind: 'deployment', data: reviewed }, status('waiting', 1, reviewed), {
+    kind: 'gate_request',
+    data: request,
+  })
+  const review = hostReview('approved', { run: { id: '9002', attempt: 1 } })
+  await apply({ kind: 'deployment_review', data: review })
+  assert.deepEqual([(await show('gh_deployment_502')).awaiting], [['customRule']])
+  await answer(api, caller, 'gh_deployment_502', 'approve')
+  assert.equal((await show('gh_deployment_502')).status, 'approved')
+})
+
+test('a lost request of our rule is found with the next event, and until then no answer says that nothing is gated', async () => {
+  let asked: HostDeployment[] = []
+  let requests: ReturnType<typeof gateRequest>[] = []
+  host.answers.readEnvironment = async () => RULED(OWN)
+  host.answers.listGateRequests = async (deployment) => {
+    asked = [...asked, deployment]
+    return requests
+  }
+  await configureGate(api, caller)
+  await apply(DEPLOYMENT, WAITING)
+  const { status: shown, gated, awaiting, custom_rule_state } = await show()
+  assert.deepEqual([shown, gated, awaiting, custom_rule_state], ['pending_approval', true, ['customRule'], null])
+  const refused = await answer(api, caller, ID, 'approve')
+  assertError(refused, 409, 'not_asked')
+  assert.deepEqual(refused.body.error.details.awaiting, ['customRule'])
+  requests = [gateRequest()]
+  await apply({ kind: 'run', data: hostRun({ status: 'queued', updated_at: minute(2) }) })
+  assert.deepEqual([(await show()).custom_rule_state, (await show()).callback_url], ['pending', CALLBACK])
+  assert.equal((await answer(api, caller, ID, 'approve')).body.data.status, 'approved')
+  const count = asked.length
+  await apply(ASKED, { kind: 'run', data: hostRun({ updated_at: minute(3) }) })
+  assert.equal(asked.length, count)
 })
 
 test('an environment that cannot be read costs only its own fields, and the waiting run names its reviewers', async () => {

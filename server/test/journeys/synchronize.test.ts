@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
-import { HostRefusal, HostUnavailable } from '../../src/codehosts/code-host.ts'
+import { HostRefusal, HostUnavailable, type ListOptions, type ListResult } from '../../src/codehosts/code-host.ts'
+import { findListed } from '../../src/codehosts/connections/connection-list.store.ts'
 import type { HostSource } from '../../src/codehosts/host-event.ts'
+import type { HostRepository } from '../../src/codehosts/host-repository.ts'
 import { redeliverFailedJob } from '../../src/codehosts/sync/redeliver-failed.job.ts'
 import { findTiming } from '../../src/codehosts/sync/sync.store.ts'
 import { enqueueAllSyncs, enqueueSync, startDueSyncs } from '../../src/codehosts/sync/sync-connection.job.ts'
@@ -366,6 +368,99 @@ test('a list that may not be read does not empty the connection or end a list ea
   await sync(acme.ago(30))
   assert.match((await shown()).sync_error ?? '', /runs: The host does not return the next page$/)
   assert.ok((await state()).lists.some(({ list, next }) => list === 'runs' && next === '2'))
+})
+
+const REQUIRED = ['listRuns', 'listDeployments', 'listPullRequests']
+
+test('a repository that the host refuses is named with its lists until it can be read again', async () => {
+  await sync()
+  const refusal = new HostRefusal(451, 'GitHub answered 451: Repository access blocked')
+  const answers = { ...host.answers }
+  const refuse = (list: 'listRuns' | 'listDeployments' | 'listPullRequests') => {
+    const read = answers[list] as (repository: HostRepository, options: ListOptions) => Promise<ListResult<never>>
+    const denied = { items: [], next: null, etag: null, refusal }
+    host.answers[list] = async (repository, options) => (repository.id === '2' ? denied : read(repository, options))
+  }
+  for (const list of REQUIRED) refuse(list as 'listRuns')
+  api.clock.advance(HOUR_MS)
+  const since = api.clock.now().toISOString()
+  await sync()
+  const { sync_state, sync_error } = await shown()
+  assert.deepEqual([sync_state, sync_error], ['failed', `acme/repo-2: ${refusal.message}`])
+  const refused = { repository: 'acme/repo-2', status: 451, message: refusal.message, since }
+  const lists = ['deployments', 'pull_requests', 'runs']
+  const listed = async () => findListed(api.services.sql, source.org_id, source.connection_id)
+  assert.deepEqual(
+    (await listed())?.refusals,
+    lists.map((list) => ({ ...refused, list })),
+  )
+  assert.equal((await listed())?.refusals_total, 3)
+  assert.equal((await keysOf('run')).length, 15)
+  api.clock.advance(HOUR_MS)
+  await sync()
+  assert.deepEqual(
+    (await listed())?.refusals.map((shown) => shown.since),
+    [since, since, since],
+  )
+  Object.assign(host.answers, answers)
+  api.clock.advance(HOUR_MS)
+  await sync()
+  assert.deepEqual((await listed())?.refusals, [])
+  const after = await shown()
+  assert.deepEqual([after.sync_state, after.sync_error], ['idle', null])
+})
+
+test('a part that the host refuses is named, and everything else is read', async () => {
+  const denied = { items: [], next: null, etag: null, refusal: new HostRefusal(403, 'Dependabot alerts are disabled') }
+  const { listAlerts } = host.answers
+  assert.ok(listAlerts)
+  host.answers.listAlerts = async (repository, type, options) =>
+    repository.id === '3' && type === 'dependabot' ? denied : listAlerts(repository, type, options)
+  await sync()
+  const listed = await findListed(api.services.sql, source.org_id, source.connection_id)
+  const { state: shownState, error } = listed?.sync ?? {}
+  assert.deepEqual([shownState, error], ['idle', null])
+  assert.deepEqual(
+    listed?.refusals.map(({ repository, list, status }) => [repository, list, status]),
+    [['acme/repo-3', 'dependabot_alerts', 403]],
+  )
+  assert.equal((await keysOf('run')).length, 15)
+})
+
+test('a list that is refused while it is read for the first time is read whole later', async () => {
+  const { listRuns } = host.answers
+  assert.ok(listRuns)
+  let mode: 'ends' | 'refuses' | 'answers' = 'ends'
+  const refusal = new HostRefusal(403, 'Resource not accessible by integration')
+  host.answers.listRuns = async (repository, options) => {
+    if (mode === 'ends' && options.next === '2') throw new HostRefusal(422, 'The cursor has expired')
+    if (mode === 'refuses') return { items: [], next: null, etag: null, refusal }
+    return listRuns(repository, options)
+  }
+  for (mode of ['ends', 'refuses', 'answers'] as const) {
+    await sync()
+    api.clock.advance(HOUR_MS)
+  }
+  assert.equal((await keysOf('run')).length, 15)
+})
+
+test('a list of repositories that the host refuses is named, and no repository is lost', async () => {
+  await sync()
+  const { listRepositories } = host.answers
+  assert.ok(listRepositories)
+  const refusal = new HostRefusal(403, 'Resource not accessible by integration')
+  host.answers.listRepositories = async () => ({ items: [], next: null, etag: null, refusal })
+  await sync()
+  const listed = await findListed(api.services.sql, source.org_id, source.connection_id)
+  assert.deepEqual(
+    listed?.refusals.map(({ repository, list }) => [repository, list]),
+    [[null, 'repositories']],
+  )
+  assert.deepEqual([listed?.sync.state, listed?.sync.error], ['failed', refusal.message])
+  assert.equal((await state()).repositories.length, 3)
+  host.answers.listRepositories = listRepositories
+  await sync()
+  assert.deepEqual((await findListed(api.services.sql, source.org_id, source.connection_id))?.refusals, [])
 })
 
 /** A synchronization, and the job that it queues for failed deliveries. */

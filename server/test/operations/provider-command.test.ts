@@ -293,6 +293,8 @@ test('provider list and doctor show the progress and the failures of connections
       last_event_at: '2026-03-01T10:00:00.000Z',
       last_synced_at: null,
       sync: { state: 'idle', phase: null, done: null, total: null, error: null },
+      refusals: [],
+      refusals_total: 0,
     })
     assert.deepEqual(Object.keys(waiting).sort(), Object.keys(connected).sort())
     const text = (await runProgram(dataDir, ['provider', 'list'], env)).stdout

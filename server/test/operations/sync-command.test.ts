@@ -61,7 +61,7 @@ test('provider sync --wait ends with the synchronization, and fails with it', as
   const ended = endWhenRequested(async () => {
     // The command has requested it at the time of the machine.
     await updateSyncStarted(sql, source.connection_id, new Date())
-    await updateSyncEnded(sql, source, 'acme/shop, runs: Not Found', clock.now())
+    await updateSyncEnded(sql, source, { state: 'idle', error: 'acme/shop, runs: Not Found' }, clock.now())
   })
   const { code, stdout, stderr } = await run(source.connection_id, '--wait')
   await ended

@@ -6,9 +6,11 @@ import type { HostRun } from '../../src/codehosts/host-run.ts'
 import { DAY_MS, MINUTE_MS } from '../../src/platform/clock.ts'
 import { startTestApi, type TestApi } from '../support/api.ts'
 import { verifyLink } from '../support/chains.ts'
+import { hostDeployment, hostEnvironment, hostStatus } from '../support/host-deployments.ts'
 import { hostCheck, hostPullRequest, hostReview, hostRun } from '../support/host-objects.ts'
 import type { Json } from '../support/json.ts'
 import { type Landed, landIn } from '../support/landings.ts'
+import { hostJob } from '../support/provider-runs.ts'
 
 const MERGE = 'c'.repeat(40)
 const HEAD = 'b'.repeat(40)
@@ -145,6 +147,74 @@ test('a scheduled run that begins an hour later is no fact of the change, and ne
   )
   await landed.work()
   assert.deepEqual(await landed.amendments(), [])
+})
+
+test('a nightly run shortly after the landing, a run that somebody starts, and what follows them are no facts of the change', async () => {
+  const landed = await recorded()
+  api.clock.advance(10 * MINUTE_MS)
+  const url = 'https://github.com/acme/shop/actions/runs'
+  await landed.tell(
+    run({ kind: 'schedule', event: 'schedule', status: 'failure', html_url: `${url}/9001` }),
+    check({ id: '90', name: 'nightly', status: 'failure', url: `${url}/9001/job/90` }),
+    run({ id: '9002', kind: 'manual', event: 'workflow_dispatch', status: 'failure', html_url: `${url}/9002` }),
+  )
+  api.clock.advance(61 * MINUTE_MS)
+  await landed.tell(
+    run({ id: '9003', kind: 'workflow', event: 'workflow_run', status: 'failure', html_url: `${url}/9003` }),
+    run({ id: '9004', kind: 'push', event: 'push', status: 'failure', html_url: `${url}/9004` }),
+    // Of a run that is not known yet.
+    check({ id: '95', name: 'other', status: 'failure', url: `${url}/9005/job/95` }),
+  )
+  await landed.work()
+  assert.deepEqual(await landed.amendments(), [])
+  const [row] = await landed.services.sql`select deviations from changes where org_id = ${landed.source.org_id}`
+  assert.deepEqual(row?.deviations, [])
+})
+
+test('a run that follows a long run of the landing, and the checks of both, amend the record', async () => {
+  const landed = await recorded()
+  const url = 'https://github.com/acme/shop/actions/runs'
+  const created_at = api.clock.now()
+  api.clock.advance(90 * MINUTE_MS)
+  await landed.tell(
+    run({ created_at, started_at: created_at, html_url: `${url}/9001` }),
+    check({ id: '90', name: 'late', status: 'failure', url: `${url}/9001/job/90` }),
+  )
+  api.clock.advance(MINUTE_MS)
+  const kind = { kind: 'workflow', event: 'workflow_run' } as const
+  await landed.tell(run({ id: '9002', ...kind, html_url: `${url}/9002` }))
+  await landed.work()
+  const facts = (await landed.amendments()).map(({ facts: { run: ran, check: checked } }) => ran?.id ?? checked?.name)
+  assert.deepEqual(facts.sort(), ['gh_run_9001', 'gh_run_9002', 'late'])
+})
+
+test('a deployment of the commit that fails or is rejected is no fact of the change, but another failed job is', async () => {
+  const landed = await recorded()
+  landed.answers.readEnvironment = async () => hostEnvironment()
+  const deployment = hostDeployment({ commit_sha: MERGE, run: { id: '9001', attempt: 1 } })
+  const job = (id: string, status: 'success' | 'failure'): HostEvent => ({
+    kind: 'job',
+    data: hostJob({ id, status, completed_at: api.clock.now() }),
+  })
+  await landed.tell(
+    run({ status: 'in_progress', completed_at: null }),
+    job('70', 'success'),
+    { kind: 'deployment', data: deployment },
+    { kind: 'deployment_status', data: hostStatus('waiting', api.clock.now(), deployment) },
+  )
+  api.clock.advance(2 * DAY_MS)
+  const created_at = new Date(api.clock.now().getTime() - 2 * DAY_MS)
+  await landed.tell(
+    job('77', 'failure'),
+    check({ id: '77', name: 'deploy', status: 'failure', started_at: created_at }),
+    run({ status: 'failure', created_at, started_at: created_at }),
+  )
+  await landed.work()
+  assert.deepEqual(await landed.amendments(), [])
+  await landed.tell(job('70', 'failure'), run({ status: 'failure', created_at, started_at: created_at }))
+  await landed.work()
+  const [amendment] = await landed.amendments()
+  assert.deepEqual([amendment?.kind, amendment?.facts.deviations], ['run', ['check_failed']])
 })
 
 test('after 90 days, and after 500 amendments, nothing is appended', async () => {

@@ -184,3 +184,19 @@ test('a run has no deadline', async () => {
   api.clock.advance(100 * 86_400_000)
   assert.equal((await read(caller)).status, 'in_progress')
 })
+
+test('of two results in one second, the one that is read later stands, whatever the order of states', async () => {
+  const { caller, source } = await connected()
+  const at = (ms: number) => new Date(minutes(5).getTime() + ms)
+  const told = { ...source, learned: { by: 'told', at: at(100) } } as const
+  const asked = (ms: number) => ({ ...source, learned: { by: 'read', at: at(ms) } }) as const
+  const success = { kind: 'run', data: completedRun({}, 5) } as const
+  const failure = { kind: 'run', data: completedRun({ status: 'failure' }, 5) } as const
+  await applyRunEvents(api.services, told, [success])
+  await applyRunEvents(api.services, asked(200), [failure])
+  await applyRunEvents(api.services, told, [success])
+  assert.equal((await read(caller)).status, 'failure')
+  await applyRunEvents(api.services, asked(300), [{ kind: 'run', data: hostRun({ updated_at: minutes(5) }) }])
+  await applyRunEvents(api.services, asked(200), [failure])
+  assert.equal((await read(caller)).status, 'in_progress')
+})

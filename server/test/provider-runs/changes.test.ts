@@ -250,3 +250,34 @@ test('a push is the same in a webhook and in a list, in any order', async () => 
     assert.deepEqual([...stored], [{ pushed_at: minutes(8), sha: MERGE }])
   }
 })
+
+test('a pull request that is closed and reopened in one second, and a review that counts again, are as they are read', async () => {
+  const source = await insertConnection(api.services.sql, (await api.caller()).orgId)
+  const { sql } = api.services
+  const asked = (ms: number): HostSource => ({
+    ...source,
+    learned: { by: 'read', at: new Date(minutes(3).getTime() + ms) },
+  })
+  const apply = (of: HostSource, pulled: HostPullRequest, reviewed: HostReview) =>
+    sql.begin(async (tx) => {
+      await applyPullRequest(api.services, tx, of, pulled)
+      await applyReview(api.services, tx, of, reviewed)
+    })
+  const updated_at = minutes(3)
+  const closed = pull({ state: 'closed', closed_at: updated_at, updated_at, head: { ...pull().head, sha: HEAD } })
+  const open = pull({ updated_at, head: { ...pull().head, sha: HEAD } })
+  const [dismissed, approved] = [review({ state: 'dismissed' }), review()]
+  const shown = async () => {
+    const key = { org_id: source.org_id, provider: 'github', repository_id: '1001', commit_sha: HEAD }
+    const facts = await findChangeFacts(sql, { ...key, pull_request: 41 })
+    return [facts.pull_request?.state, facts.reviews.map(({ state }) => state)]
+  }
+  await apply({ ...source, learned: { by: 'told', at: updated_at } }, closed, dismissed)
+  assert.deepEqual(await shown(), ['closed', ['dismissed']])
+  await apply(asked(1), open, approved)
+  assert.deepEqual(await shown(), ['open', ['approved']])
+  await apply({ ...source, learned: { by: 'told', at: updated_at } }, closed, dismissed)
+  assert.deepEqual(await shown(), ['open', ['approved']])
+  await apply(asked(2), closed, dismissed)
+  assert.deepEqual(await shown(), ['closed', ['dismissed']])
+})

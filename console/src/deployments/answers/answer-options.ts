@@ -30,6 +30,7 @@ export const COMMENT_MAX = 1000
 const TITLES: Record<string, string> = {
   already_decided: 'The deployment was answered already',
   not_gated: 'The deployment does not wait for an answer',
+  not_asked: 'The code host has not asked Shiplock',
   reviewer_gate_requires_human: 'Reviewers answer on the code host',
   run_creator_refused: 'Another person must approve',
   change_author_refused: 'Another person must approve',

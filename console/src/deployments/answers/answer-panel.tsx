@@ -41,7 +41,7 @@ export function AnswerPanel({ deployment, decision, onAnswered }: AnswerPanelPro
   return (
     <>
       {options.length > 0 && <Panel options={options} deployment={deployment} decision={decision} onChoose={setKind} />}
-      {options.length === 0 && awaitsReviewers(deployment) && <ReviewersPanel deployment={deployment} />}
+      {options.length === 0 && deployment.awaiting.length > 0 && <HostPanel deployment={deployment} />}
       <AnswerDialog
         kind={kind}
         deployment={deployment}
@@ -101,7 +101,7 @@ function Panel({ options, deployment, decision, onChoose }: PanelProps) {
             that was you.
           </Text>
         )}
-        {awaitsReviewers(deployment) && <Reviewers deployment={deployment} />}
+        <Held deployment={deployment} />
       </Stack>
     </Paper>
   )
@@ -126,21 +126,48 @@ function AnswerButton({ kind, onClick }: { kind: AnswerKind; onClick: () => void
   )
 }
 
-function awaitsReviewers({ status, reviewers_state }: Deployment): boolean {
-  return status === 'pending_approval' && reviewers_state === 'pending'
+/** What else can hold a deployment on its code host, and when that is known to have ended. */
+const HELD: Partial<Record<Deployment['awaiting'][number], string>> = {
+  wait_timer: 'The environment has a wait timer. The code host does not say when it has ended.',
+  external_custom_rules: 'Rules of other Apps have to approve it. The code host does not say what they have answered.',
+  protection_rules: 'The protection rules of the environment could not be read yet, so that more can hold it.',
 }
 
-function ReviewersPanel({ deployment }: { deployment: Deployment }) {
+function HostPanel({ deployment }: { deployment: Deployment }) {
   const title = useId()
+  const isReviewed = deployment.awaiting.includes('required_reviewers')
   return (
     <Paper component="section" aria-labelledby={title} p="md" bg="var(--shiplock-surface)">
       <Stack gap="sm">
         <Title order={2} id={title}>
-          This deployment waits for reviewers
+          {isReviewed ? 'This deployment waits for reviewers' : 'This deployment waits for the code host'}
         </Title>
-        <Reviewers deployment={deployment} />
+        {deployment.custom_rule_state === null && deployment.awaiting.includes('customRule') && (
+          <Text size="sm">The code host has not asked Shiplock yet. It is looked up with the next event.</Text>
+        )}
+        <Held deployment={deployment} />
       </Stack>
     </Paper>
+  )
+}
+
+/** What holds the deployment besides an answer in Shiplock. */
+function Held({ deployment }: { deployment: Deployment }) {
+  const { awaiting, external_custom_rules: apps } = deployment
+  return (
+    <>
+      {awaiting.includes('required_reviewers') && <Reviewers deployment={deployment} />}
+      {awaiting.map((gate) =>
+        HELD[gate] === undefined ? null : (
+          <Text key={gate} size="sm">
+            {HELD[gate]}
+            {gate === 'external_custom_rules' &&
+              apps.length > 0 &&
+              ` Apps: ${apps.map(({ slug }) => slug).join(', ')}.`}
+          </Text>
+        ),
+      )}
+    </>
   )
 }
 

@@ -218,7 +218,7 @@ function waitsFor({
   if (custom_rule_state === 'pending') return 'a release manager'
   const named = [...required_reviewers, ...required_reviewer_teams]
   if (reviewers_state === 'pending' && named.length > 0) return named.slice(0, 2).join(' or ')
-  return 'reviewers on the code host'
+  return reviewers_state === 'pending' ? 'reviewers on the code host' : 'the code host'
 }
 
 type Issue = Schema<'Issue'>

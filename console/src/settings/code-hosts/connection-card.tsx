@@ -6,7 +6,7 @@ import { notifyDone, notifyFailed } from '../../actions/notify.tsx'
 import { useOrganization } from '../../api/session.ts'
 import { useApiMutation } from '../../api/updates.ts'
 import { ToneBadge } from '../../page/badges.tsx'
-import { PROVIDER_NAMES } from '../../page/names.ts'
+import { listText, PROVIDER_NAMES } from '../../page/names.ts'
 import { formatCount } from '../../page/numbers.ts'
 import { Time } from '../../page/time.tsx'
 import { AccountForm } from '../connect/account-form.tsx'
@@ -62,6 +62,7 @@ export function ConnectionCard({ connection }: { connection: Connection }) {
           </Text>
         )}
         <SyncProgress sync={sync} lastSyncedAt={connection.last_synced_at} />
+        <Refusals connection={connection} />
       </Stack>
       <Dialog dialog={renewal} title={`Replace credentials of ${account.login}`} size="lg">
         {(of) => <AccountForm provider={of} connection={connection} onClose={renewal.close} />}
@@ -106,6 +107,25 @@ function Headline({ connection }: { connection: Connection }) {
   )
 }
 
+/** The lists that the code host does not let the server read. */
+function Refusals({ connection: { account, provider, refusals, refusals_total: total } }: { connection: Connection }) {
+  if (total === 0) return null
+  return (
+    <Alert color="yellow" variant="light" icon={<IconAlertTriangle />} title="Not read">
+      <Text size="sm">{PROVIDER_NAMES[provider]} does not let Shiplock read:</Text>
+      <ul aria-label={`Not read: ${account.login}`}>
+        {refusals.map(({ repository, list, message, since }) => (
+          <li key={`${repository} ${list}`}>
+            {listText(list)}
+            {repository !== null && ` of ${repository}`}: {message} Since <Time at={since} />
+          </li>
+        ))}
+        {total > refusals.length && <li>{formatCount(total - refusals.length)} more lists</li>}
+      </ul>
+    </Alert>
+  )
+}
+
 /** What happens when the account is disconnected. */
 function Consequences({ connection: { account, provider } }: { connection: Connection }) {
   const host = PROVIDER_NAMES[provider]
@@ -133,6 +153,11 @@ function SyncProgress({ sync, lastSyncedAt }: SyncProgressProps) {
       {state === 'failed' && (
         <Alert color="red" variant="light" icon={<IconAlertTriangle />} title="The last synchronization failed">
           {error ?? 'The code host did not say why.'} It is tried again by itself.
+        </Alert>
+      )}
+      {state === 'idle' && error !== null && (
+        <Alert color="yellow" variant="light" icon={<IconAlertTriangle />} title="Not everything was read">
+          {error} It is tried again by itself.
         </Alert>
       )}
       <Text size="sm" c="dimmed" component="div">

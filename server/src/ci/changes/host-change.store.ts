@@ -2,16 +2,23 @@ import { createHash } from 'node:crypto'
 import type { HostPullRequest, HostPush, HostReview } from '../../codehosts/host-change.ts'
 import type { HostSource } from '../../codehosts/host-event.ts'
 import type { HostAccount } from '../../codehosts/host-repository.ts'
-import { computeHostVersion, getStatusOrder, type HostCheck } from '../../codehosts/host-run.ts'
+import { getStatusOrder, type HostCheck } from '../../codehosts/host-run.ts'
+import { buildIsNewer, computeHostVersion } from '../../codehosts/host-version.store.ts'
 import type { ExpiringTable } from '../../platform/db/expiring-rows.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
+
+/** SQL: whether the version of an upsert replaces the stored one. */
+function isNewer(tx: Tx) {
+  return buildIsNewer(tx, tx`excluded.host_version`, tx`stored.host_version`)
+}
 
 const STATES: HostPullRequest['state'][] = ['open', 'closed', 'merged']
 
 /** Stores a pull request, unless a newer version of it is stored. */
 export async function upsertPullRequest(tx: Tx, source: HostSource, pull: HostPullRequest): Promise<void> {
   const { repository, ...content } = pull
-  const version = computeHostVersion({ updated_at: pull.updated_at, state: STATES.indexOf(pull.state), content })
+  const { updated_at, state } = pull
+  const version = computeHostVersion({ updated_at, state: STATES.indexOf(state), content, learned: source.learned })
   await tx`
     insert into pull_requests as stored (
       org_id, provider, repository_id, number, host_version, title, url, author, state, draft, head_ref, head_sha,
@@ -31,17 +38,18 @@ export async function upsertPullRequest(tx: Tx, source: HostSource, pull: HostPu
       head_repository_id = excluded.head_repository_id, base_ref = excluded.base_ref, base_sha = excluded.base_sha,
       merge_commit_sha = excluded.merge_commit_sha, merged_by = excluded.merged_by, merged_by_queue = excluded.merged_by_queue, created_at = excluded.created_at,
       merged_at = excluded.merged_at, closed_at = excluded.closed_at, updated_at = excluded.updated_at
-    where excluded.host_version > stored.host_version`
+    where ${isNewer(tx)}`
   await tx`
     insert into pull_request_heads (org_id, provider, repository_id, commit_sha, pull_request)
     values (${source.org_id}, ${source.provider}, ${repository.id}, ${pull.head.sha}, ${pull.number})
     on conflict do nothing`
 }
 
-/** Stores a review, unless a newer version of it is stored. A dismissal is final. */
+/** Stores a review, unless a newer version of it is stored. Told, a dismissal is final. */
 export async function upsertReview(tx: Tx, source: HostSource, review: HostReview): Promise<void> {
   const { repository, ...content } = review
-  const version = computeHostVersion({ updated_at: null, state: review.state === 'dismissed' ? 1 : 0, content })
+  const state = review.state === 'dismissed' ? 1 : 0
+  const version = computeHostVersion({ updated_at: null, state, content, learned: source.learned })
   await tx`
     insert into pull_request_reviews as stored (
       org_id, provider, repository_id, id, pull_request, host_version, reviewer, state, commit_sha, submitted_at
@@ -53,7 +61,7 @@ export async function upsertReview(tx: Tx, source: HostSource, review: HostRevie
     on conflict (org_id, provider, repository_id, id) do update
     set host_version = excluded.host_version, pull_request = excluded.pull_request, reviewer = excluded.reviewer,
       state = excluded.state, commit_sha = excluded.commit_sha, submitted_at = excluded.submitted_at
-    where excluded.host_version > stored.host_version`
+    where ${isNewer(tx)}`
 }
 
 /** What is kept of an account: who it is, and whether it is a person. */
@@ -138,7 +146,8 @@ export function buildPushId({ ref, before, after }: HostPush): string {
 export async function upsertCheck(tx: Tx, source: HostSource, check: HostCheck): Promise<void> {
   const { repository, ...content } = check
   const at = check.completed_at ?? check.started_at
-  const version = computeHostVersion({ updated_at: at, state: getStatusOrder(check.status), content })
+  const state = getStatusOrder(check.status)
+  const version = computeHostVersion({ updated_at: at, state, content, learned: source.learned })
   await tx`
     insert into commit_checks as stored (
       org_id, provider, repository_id, commit_sha, id, host_version, name, source, status, url, started_at, completed_at
@@ -151,7 +160,7 @@ export async function upsertCheck(tx: Tx, source: HostSource, check: HostCheck):
     set host_version = excluded.host_version, name = excluded.name, source = excluded.source,
       status = excluded.status, url = excluded.url, started_at = excluded.started_at,
       completed_at = excluded.completed_at
-    where excluded.host_version > stored.host_version`
+    where ${isNewer(tx)}`
 }
 
 /** Pull requests that were closed or merged, with their reviews. Open ones stay. */

@@ -1,6 +1,7 @@
 import type { HostEventHandler } from '../../codehosts/deliveries/host-event-handler.ts'
 import type { HostSource } from '../../codehosts/host-event.ts'
 import { formatHostRunId, type HostJob, type HostRun } from '../../codehosts/host-run.ts'
+import { isNewerVersion, isSameVersion } from '../../codehosts/host-version.store.ts'
 import { enqueueRunRead } from '../../codehosts/sync/read-run.job.ts'
 import { DAY_MS } from '../../platform/clock.ts'
 import type { Tx } from '../../platform/db/sql.ts'
@@ -48,12 +49,12 @@ export const applyHostRun: HostEventHandler<'run'> = async ({ clock }, tx, sourc
   // what the lock waited for.
   const locked = lockProviderRun(tx, key)
   const [facts, storedVersion] = await Promise.all([listAttemptFacts(tx, key), findRunVersion(tx, key), locked])
-  const given = toAttemptVersion(run)
+  const given = toAttemptVersion(run, source.learned)
   const changed = changeAttempt(facts, run.attempt, ({ version, job_started }) => ({
     job_started,
     version: mergeVersions(version, given),
   }))
-  const isNewest = storedVersion === null || given.host_version > storedVersion
+  const isNewest = storedVersion === null || isNewerVersion(given.host_version, storedVersion)
   const after = toRunCourse(changed?.facts ?? facts) as RunCourse
   await Promise.all([
     changed !== null && upsertAttemptFacts(tx, key, changed.attempt),
@@ -62,7 +63,10 @@ export const applyHostRun: HostEventHandler<'run'> = async ({ clock }, tx, sourc
     updateLastingFacts(tx, key, toLastingFacts(run)),
     storedVersion === null && updatePullRequestsOfRun(tx, key),
   ])
-  if (changed === null && !isNewest) return
+  const isKnown = facts.some(
+    ({ version }) => version !== null && isSameVersion(version.host_version, given.host_version),
+  )
+  if (isKnown || (changed === null && !isNewest)) return
   await followChange(tx, { key, run, before: toRunCourse(facts), after }, clock.now())
 }
 

@@ -118,9 +118,10 @@ async function readEarlierAttempts({ services, client, reads, key, repository, r
     run: { external_run_id: id },
     attempt,
   } of missing) {
+    const learned = { by: 'read', at: services.clock.now() } as const
     const run = await reads.read('readRun', () => client.readRun(repository, id, attempt), null)
     if (run?.attempt !== attempt) continue
-    await services.sql.begin((tx) => applyHostRun(services, tx, source, run))
+    await services.sql.begin((tx) => applyHostRun(services, tx, { ...source, learned }, run))
   }
 }
 

@@ -1,11 +1,12 @@
+import type { HostSource } from '../../codehosts/host-event.ts'
 import {
-  computeHostVersion,
   getStatusOrder,
   type HostAzureRun,
   type HostPullRequestName,
   type HostRun,
   type TriggerKind,
 } from '../../codehosts/host-run.ts'
+import { computeHostVersion, isNewerVersion } from '../../codehosts/host-version.store.ts'
 import { parseBranchName } from '../../repositories/repository-identity.ts'
 import { isFinal, type RunStatus } from './run-status.ts'
 
@@ -107,12 +108,13 @@ export type Attempt = {
 }
 
 /** The attempt that an event describes. */
-export function toAttemptVersion(run: HostRun): AttemptVersion {
+export function toAttemptVersion(run: HostRun, learned: HostSource['learned']): AttemptVersion {
   const { repository, pull_requests, commit, ...facts } = run
   const { attempt, status, updated_at, started_at, html_url: url } = facts
   const actor = run.triggering_actor?.login ?? run.actor?.login ?? null
   const state = getStatusOrder(status)
-  const host_version = computeHostVersion({ attempt, updated_at, state, content: [facts, commit.sha, repository.id] })
+  const content = [facts, commit.sha, repository.id]
+  const host_version = computeHostVersion({ attempt, updated_at, state, content, learned })
   const completed_at = isFinal(status) ? (run.completed_at ?? updated_at) : null
   return { host_version, status, url, actor, started_at, completed_at, host_updated_at: updated_at }
 }
@@ -120,7 +122,7 @@ export function toAttemptVersion(run: HostRun): AttemptVersion {
 /** The newer of two versions, with the earlier completion time of both. The order has no effect. */
 export function mergeVersions(stored: AttemptVersion | null, given: AttemptVersion): AttemptVersion {
   if (stored === null) return given
-  const newer = given.host_version > stored.host_version ? given : stored
+  const newer = isNewerVersion(given.host_version, stored.host_version) ? given : stored
   return { ...newer, completed_at: earlier(stored.completed_at, given.completed_at) }
 }
 

@@ -1,5 +1,6 @@
 import type { Db } from '../../platform/db/sql.ts'
 import type { Provider } from '../catalogue.ts'
+import { buildRefusals, type ListedRefusal } from './refusal.store.ts'
 
 /**
  * A connection, or an installation that nobody has connected. The `id` of the latter is the host's
@@ -23,6 +24,9 @@ export type ListedConnection = {
     total: number | null
     error: string | null
   }
+  /** The lists that the host does not let us read, at most 100 of `refusals_total`. */
+  refusals: ListedRefusal[]
+  refusals_total: number
 }
 
 const CONNECTIONS_LISTED_MAX = 1000
@@ -62,7 +66,8 @@ function listedColumns(db: Db) {
       json_build_object(
         'state', connection.sync_state, 'phase', connection.sync_phase, 'done', connection.sync_done,
         'total', connection.sync_total, 'error', connection.sync_error
-      ) as sync`
+      ) as sync,
+      ${buildRefusals(db, 'connection')}`
 }
 
 /** True if another organization has a connection to this provider that is not removed. */
@@ -121,7 +126,8 @@ export async function listWaiting(db: Db, orgId: string | null): Promise<ListedC
       end as account,
       'waiting' as status, installation.repositories, null as connected_at, installation.last_event_at,
       null as last_synced_at,
-      json_build_object('state', 'idle', 'phase', null, 'done', null, 'total', null, 'error', null) as sync
+      json_build_object('state', 'idle', 'phase', null, 'done', null, 'total', null, 'error', null) as sync,
+      '[]'::json as refusals, 0 as refusals_total
     from codehost_installations installation
     where installation.removed_at is null
       ${orgId === null ? db`` : db`and ${buildIsOfAccount(db, orgId)}`}

@@ -126,8 +126,9 @@ async function applyToConnection(
     return null
   }
   const { org_id, id } = connection
+  const learned = { by: 'told', at: delivery.received_at } as const
   if (translated.type === 'events')
-    await applyEvents(context, tx, { org_id, connection_id: id, provider, host }, translated.events)
+    await applyEvents(context, tx, { org_id, connection_id: id, provider, host, learned }, translated.events)
   else for (const change of translated.changes) await enqueue(tx, readObject, { org_id, connection_id: id, change })
   await Promise.all([
     updateConnectionEvent(tx, connection, now),

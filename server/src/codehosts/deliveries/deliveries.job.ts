@@ -61,7 +61,8 @@ function getChangeKey(change: ObjectChange): (string | number | null)[] {
 
 /** The synchronization reads what changed while a connection was suspended. */
 async function readAndApply(services: HandlingServices, { org_id, connection_id, change }: ReadObject): Promise<void> {
-  const { sql, log, handlers } = services
+  const { sql, log, clock, handlers } = services
+  const learned = { by: 'read', at: clock.now() } as const
   const connection = await findConnection(sql, connection_id)
   const client = connection && (await openClient(services, connection))
   if (!client) return
@@ -73,7 +74,7 @@ async function readAndApply(services: HandlingServices, { org_id, connection_id,
     return []
   })
   if (events.length === 0) return
-  const source = { org_id, connection_id, provider, host }
+  const source = { org_id, connection_id, provider, host, learned }
   await sql.begin((tx) => applyEvents({ services, handlers }, tx, source, events))
 }
 

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import type { HostPage } from '../code-host.ts'
+import { type HostPage, HostRefusal, type ListResult } from '../code-host.ts'
 import { type AnswerParser, type Parse, readAs } from './payload.ts'
 
 /** A page of one of several lists that are merged. Its items are sorted by age, newest first. */
@@ -50,6 +50,16 @@ function getOldestTime<Item>({ items }: PartPage<Item>, timeOf: (item: Item) => 
 
 /** The page of a list that may not be read. */
 export const NO_ACCESS: HostPage<never> = { items: [], next: null, etag: null }
+
+/** The page of a list, or one without items that states why the host refuses it. */
+export async function readRefusable<Item>(page: Promise<ListResult<Item>>): Promise<ListResult<Item>> {
+  try {
+    return await page
+  } catch (error) {
+    if (!(error instanceof HostRefusal)) throw error
+    return { ...NO_ACCESS, refusal: error }
+  }
+}
 
 /** A page as its host sent it. */
 export type RawPage = { values: unknown[]; next: string | null }

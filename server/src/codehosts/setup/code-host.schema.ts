@@ -47,9 +47,34 @@ const Sync = Closed(
     phase: Nullable(Type.String({ description: 'What is read now. Null unless a synchronization runs.' })),
     done: nullableCount('The number of repositories that were read. Null while it is not known.'),
     total: nullableCount('The number of repositories to read. Null while it is not known.'),
-    error: Nullable(Type.String({ description: 'Why the last synchronization failed. Null if it did not.' })),
+    error: Nullable(
+      Type.String({
+        description: 'Why the last synchronization failed or was incomplete. Null if it read everything.',
+      }),
+    ),
   },
   { description: 'The progress of the synchronization.' },
+)
+
+const refusal = {
+  list: Type.String({ description: 'The list that is refused, such as `runs` or `dependabot_alerts`.' }),
+  status: Type.Integer({ description: "The status of the code host's answer, such as 404 or 451." }),
+  message: Type.String({ description: 'What the code host answered.' }),
+  since: { ...Timestamp, description: 'When the code host refused the list first, after it was last read.' },
+}
+
+export const RefusedList = Closed(refusal, {
+  description: 'A list of a repository that its code host does not let the server read.',
+})
+
+const Refusal = Closed(
+  {
+    repository: Nullable(
+      Type.String({ description: 'The repository. Null if the list of repositories itself is refused.' }),
+    ),
+    ...refusal,
+  },
+  { description: 'A list that the code host does not let the server read.' },
 )
 
 export const CodeHostConnection = Closed(
@@ -66,6 +91,12 @@ export const CodeHostConnection = Closed(
     last_event_at: time('When the last webhook of the account arrived, to the minute.'),
     last_synced_at: time('When the last synchronization ended.'),
     sync: Sync,
+    refusals: Type.Array(Refusal, {
+      description:
+        'What the code host refused in the last synchronization, by repository, at most 100 lists. Everything else was ' +
+        'read. A list disappears when it is read again.',
+    }),
+    refusals_total: Type.Integer({ description: 'How many lists the code host refused.' }),
   },
   { description: 'The connection of an organization to an account on a code host.' },
 )

@@ -1,7 +1,8 @@
 import { listConnected, updateToDisconnected } from '../../repositories/followed-repository.store.ts'
-import { type HostPage, isDenied } from '../code-host.ts'
+import { type HostPage, type HostRefusal, isDenied } from '../code-host.ts'
 import { lockLiveConnections } from '../connections/connection.store.ts'
 import { updateSelectionConfirmed, upsertSelection } from '../connections/installation.store.ts'
+import { REPOSITORIES_LIST, upsertRefusals } from '../connections/refusal.store.ts'
 import { applyEvents } from '../deliveries/apply-events.ts'
 import type { HostEvent } from '../host-event.ts'
 import type { HostRepository } from '../host-repository.ts'
@@ -25,14 +26,21 @@ export async function listRepositories(run: SyncRun): Promise<boolean> {
     const page = await walk.read(() => client.listRepositories(options)).catch((error) => abandonList(run, walk, error))
     // What a list without an end lacks must not leave the connection. Known repositories are read.
     if (page === null) return true
+    await noteRefusal(run, page === 'not_modified' ? undefined : page.refusal)
     // A list that may not be read must not take every repository out of the connection.
-    if (page === 'not_modified' || (next === null && isDenied(page))) return true
+    if (page === 'not_modified' || (next === null && isDenied(page)) || page.refusal !== undefined) return true
     await applyPage(run, page, { isFirst: next === null, walk: walk.state })
     const { listed } = await countRepositories(services.sql, sync)
     await updateConnection(services.sql, sync.connection_id, { sync_done: listed })
     next = page.next
   } while (next !== null)
   return removeUnlisted(run)
+}
+
+async function noteRefusal({ services: { sql, clock }, sync }: SyncRun, refusal: HostRefusal | undefined) {
+  const { id, list } = REPOSITORIES_LIST
+  const refusals = new Map(refusal === undefined ? [] : [[list, refusal]])
+  await sql.begin((tx) => upsertRefusals(tx, { ...sync, id, full_name: null }, refusals, clock.now()))
 }
 
 /** Only the whole list can be unchanged: an unchanged first page says nothing about the others. */

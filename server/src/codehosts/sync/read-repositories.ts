@@ -3,6 +3,7 @@ import { countConnected, listConnected } from '../../repositories/followed-repos
 import { HostRefusal, HostUnavailable } from '../code-host.ts'
 import { formatWebhookAddress } from '../connections/connection-secrets.ts'
 import { toHostRepository } from '../connections/open-client.ts'
+import { isRefused, upsertRefusals } from '../connections/refusal.store.ts'
 import { getAlertListName, HOST_ALERT_TYPES, type HostAlertType } from '../host-alert.ts'
 import type { HostRepository } from '../host-repository.ts'
 import { BrokenList } from '../kit/page-walk.ts'
@@ -25,9 +26,12 @@ export async function readRepositories(run: SyncRun): Promise<boolean> {
   await progress.show()
   await runConcurrently(unreadRepositories(run), REPOSITORIES_AT_ONCE, async (repository) => {
     try {
-      const note = await readRepository(run, repository)
-      if (note === 'unfinished') return
-      await upsertRead(services.sql, sync, repository.id, note)
+      const read = await readRepository(run, repository)
+      if (read === 'unfinished') return
+      await services.sql.begin(async (tx) => {
+        await upsertRead(tx, sync, repository.id, read.note)
+        await upsertRefusals(tx, { ...sync, ...repository }, read.refusals, services.clock.now())
+      })
       slice.progressed = true
       await progress.count()
     } catch (error) {
@@ -87,12 +91,14 @@ const OPEN_MAX = 100
 const READS_AT_ONCE = 4
 const MESSAGE_CHARS_MAX = 300
 
+/** What could not be read of a repository. */
+type RepositoryRead = { note: string | null; refusals: ReadonlyMap<string, HostRefusal> }
+
 /**
  * Reads all lists of a repository, and then what is stored as open and was not in them: its end was
- * missed. Returns what could not be read, or null; `unfinished` if the time of the job ended
- * before.
+ * missed. Returns `unfinished` if the time of the job ended before.
  */
-export async function readRepository(run: SyncRun, repository: HostRepository): Promise<string | null | 'unfinished'> {
+export async function readRepository(run: SyncRun, repository: HostRepository): Promise<RepositoryRead | 'unfinished'> {
   const notes: string[] = []
   const note = (what: string, error: unknown) => {
     const { name: type, message } = error as Error
@@ -105,6 +111,7 @@ export async function readRepository(run: SyncRun, repository: HostRepository): 
     now: run.services.clock.now(),
     seen: new Set(),
     whole: new Map(),
+    refusals: new Map(),
     note,
   }
   await readSafely(
@@ -116,7 +123,7 @@ export async function readRepository(run: SyncRun, repository: HostRepository): 
   await readOpen(pass, 'runs', () => openRuns(pass))
   await readOpen(pass, 'deployments', () => openDeployments(pass))
   for (const type of HOST_ALERT_TYPES) await readOpen(pass, getAlertListName(type), () => vanishedAlerts(pass, type))
-  return notes[0] ?? null
+  return { note: notes[0] ?? null, refusals: pass.refusals }
 }
 
 /** Hosts without an App of ours send only what we ask for. */
@@ -135,10 +142,12 @@ async function readList(pass: RepositoryPass, list: SyncedList): Promise<boolean
     () => synchronizeList(pass, list),
     (error) => failures.push(error),
   )
-  for (const error of failures) {
+  const stated = pass.refusals.get(list.name)
+  for (const error of [...failures, ...(stated ? [stated] : [])]) {
     const isBroken = error instanceof BrokenList
-    const isRefused = list.is_optional && error instanceof HostRefusal
-    const isNoted = isBroken || (!isRefused && !list.is_backup)
+    const isExpected = list.is_optional && error instanceof HostRefusal
+    if (error instanceof HostRefusal && isRefused(error)) pass.refusals.set(list.name, error)
+    const isNoted = isBroken || (!isExpected && !list.is_backup)
     if (isNoted) pass.note(list.name, error)
     const failure = isNoted ? error.message : null
     if (isBroken || error instanceof HostUnavailable) await abandonList(pass, list, { error, failure })
@@ -147,9 +156,10 @@ async function readList(pass: RepositoryPass, list: SyncedList): Promise<boolean
 }
 
 async function readOpen(pass: RepositoryPass, list: string, read: () => Promise<ListedItem[]>): Promise<void> {
+  const read_at = pass.run.services.clock.now()
   const items = await readSafely(pass.run, read, (error) => pass.note(`open ${list}`, error))
   if (items === null || items.length === 0) return
-  await applyItems(pass.run, items, (id, error) => pass.note(`${list} ${id}`, error))
+  await applyItems(pass.run, { items, read_at }, (id, error) => pass.note(`${list} ${id}`, error))
 }
 
 async function openRuns({ run, repository, seen }: RepositoryPass): Promise<ListedItem[]> {

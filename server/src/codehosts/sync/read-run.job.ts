@@ -23,11 +23,12 @@ export const readRunJob = defineJob('codehosts.read-run', {
 async function readRun(services: HostServices, named: NamedRun): Promise<void> {
   const { sql, handlers } = services
   if (await services.isRunKnown(sql, named)) return
+  const learned = { by: 'read', at: services.clock.now() } as const
   const opened = await openRepository(services, named)
   const run = opened && (await opened.client.readRun(opened.repository, named.run_id))
   if (!run) return
   const { org_id, id: connection_id, provider, host } = opened.connection
-  const source = { org_id, connection_id, provider, host }
+  const source = { org_id, connection_id, provider, host, learned }
   await sql.begin((tx) => applyEvents({ services, handlers }, tx, source, [{ kind: 'run', data: run }]))
 }
 

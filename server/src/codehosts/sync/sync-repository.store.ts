@@ -14,8 +14,8 @@ export async function upsertListed(tx: Tx, sync: Sync, repositoryIds: readonly s
 }
 
 /** Remembers that the lists of a repository were read. `note` says what could not be read. */
-export async function upsertRead(db: Db, sync: Sync, repositoryId: string, note: string | null): Promise<void> {
-  await db`
+export async function upsertRead(tx: Tx, sync: Sync, repositoryId: string, note: string | null): Promise<void> {
+  await tx`
     insert into codehost_sync_repositories (org_id, connection_id, repository_id, read_in, note)
     values (${sync.org_id}, ${sync.connection_id}, ${repositoryId}, ${sync.number}, ${note})
     on conflict (org_id, connection_id, repository_id) do update
@@ -129,7 +129,15 @@ export async function hasReadAlerts(
       and synced.list = any(${FINDING_LISTS}::text[])
       and synced.next is null
       and (synced.etag is not null or synced.newest_at is not null)
-      and synced.walk ->> 'failed_in' is null`
+      and synced.walk ->> 'failed_in' is null
+      and not exists (
+        select
+        from codehost_refusals refusal
+        where refusal.org_id = synced.org_id
+          and refusal.connection_id = synced.connection_id
+          and refusal.repository_id = synced.repository_id
+          and refusal.list = synced.list
+      )`
   return row.lists === FINDING_LISTS.length
 }
 

@@ -29,6 +29,8 @@ export type RepositoryPass = {
   seen: Set<string>
   /** The ids of the items of each list that was read whole, as its first page. */
   whole: Map<string, ReadonlySet<string>>
+  /** Why the host refuses lists, by their names. */
+  refusals: Map<string, HostRefusal>
   /** Notes what could not be read. */
   note(what: string, error: unknown): void
 }

@@ -105,8 +105,16 @@ export async function updateRepositoryList(tx: Tx, scope: SyncScope, position: L
 
 const EVERY = '1 hour'
 
-/** Ends a synchronization. The next one is due in an hour, or at once if it was requested. */
-export async function updateSyncEnded(sql: Sql, scope: SyncScope, note: string | null, now: Date): Promise<void> {
+/**
+ * Ends a synchronization. The next one is due in an hour, or at once if it was requested. It has
+ * `failed` if its host refuses a repository as a whole.
+ */
+export async function updateSyncEnded(
+  sql: Sql,
+  scope: SyncScope,
+  { state, error }: { state: 'idle' | 'failed'; error: string | null },
+  now: Date,
+): Promise<void> {
   await sql.begin(async (tx) => {
     await tx`
       update codehost_syncs
@@ -117,8 +125,8 @@ export async function updateSyncEnded(sql: Sql, scope: SyncScope, note: string |
         pauses = 0
       where org_id = ${scope.org_id}
         and connection_id = ${scope.connection_id}`
-    const idle = { sync_state: 'idle', sync_phase: null, sync_done: null, sync_total: null } as const
-    await updateConnection(tx, scope.connection_id, { ...idle, sync_error: note, last_synced_at: now })
+    const ended = { sync_state: state, sync_phase: null, sync_done: null, sync_total: null }
+    await updateConnection(tx, scope.connection_id, { ...ended, sync_error: error, last_synced_at: now })
   })
 }
 

@@ -6,6 +6,7 @@ import { type CodeHost, HostUnavailable, type InstallationEvent } from '../code-
 import { applyInstallationEvent } from '../connections/apply-installation-event.ts'
 import { type ConnectionName, findConnection } from '../connections/connection.store.ts'
 import { openClient } from '../connections/open-client.ts'
+import { deleteOtherRefusals, findRefusedRepository } from '../connections/refusal.store.ts'
 import type { HostServices } from '../deliveries/host-event-handler.ts'
 import { listRepositories } from './list-repositories.ts'
 import { readRepositories } from './read-repositories.ts'
@@ -25,6 +26,7 @@ import {
 import { syncJob } from './sync-connection.job.ts'
 import { countRepositories } from './sync-repository.store.ts'
 import { readSafely, type SyncRun, SyncSlice } from './sync-run.ts'
+import { SYNCED_LISTS } from './synced-list.ts'
 
 /**
  * Works on the synchronization of a connection for some seconds, and queues a job for the rest.
@@ -146,14 +148,21 @@ const PAUSE_MS_MAX = 15 * 60_000
 const RETRY_MS_MAX = 60 * 60_000
 const ERROR_CHARS_MAX = 1000
 
+/** A repository of which the host refuses all of these is not read, whatever else it has. */
+const REQUIRED_LISTS = SYNCED_LISTS.filter(({ is_optional }) => !is_optional).map(({ name }) => name)
+
 /** Ends a synchronization that has read everything it could. */
 async function completeSync({ services, sync }: SyncRun): Promise<void> {
   const now = services.clock.now()
+  await services.sql.begin((tx) => deleteOtherRefusals(tx, sync, sync.number))
+  const refused = await findRefusedRepository(services.sql, sync, REQUIRED_LISTS)
   const { noted, first_note } = await countRepositories(services.sql, sync)
   const incomplete =
     noted === 0 ? [] : [`Repositories that were not read completely: ${noted}. The first: ${first_note}`]
   const note = [sync.repositories_walk?.failure ?? [], incomplete].flat().join('. ') || null
-  await updateSyncEnded(services.sql, sync, note, now)
+  const result =
+    refused === null ? ({ state: 'idle', error: note } as const) : ({ state: 'failed', error: refused } as const)
+  await updateSyncEnded(services.sql, sync, result, now)
   services.log.info({ connection_id: sync.connection_id, incomplete: noted }, 'A connection was synchronized')
 }
 

@@ -3,7 +3,7 @@ import { collectConcurrently } from '../../platform/concurrency.ts'
 import { checkSql, type Tx } from '../../platform/db/sql.ts'
 import { type HostPage, HostRefusal, isDenied } from '../code-host.ts'
 import { applyEvents } from '../deliveries/apply-events.ts'
-import type { HostEvent } from '../host-event.ts'
+import type { HostEvent, HostSource } from '../host-event.ts'
 import { BrokenList, PageWalk } from '../kit/page-walk.ts'
 import type { Sync } from './sync.store.ts'
 import { findPosition, type ListPosition, upsertPosition } from './sync-repository.store.ts'
@@ -30,13 +30,14 @@ export async function synchronizeList(pass: RepositoryPass, list: SyncedList): P
   if (isInterrupted(position, sync)) {
     if (slice.isOver) return false
     position = await resume(pass, list, position)
+    if (position === null) return true
   }
   while (!(position?.next === null && position.read_in === sync.number)) {
     if (slice.isOver) return false
     const reached = isInterrupted(position, sync)
       ? await readOn(pass, list, position)
       : await restart(pass, list, position)
-    if (reached === 'not_modified') return true
+    if (reached === null) return true
     position = reached
   }
   return true
@@ -71,39 +72,51 @@ function isInterrupted(position: ListPosition | null, sync: Sync): position is I
 
 /**
  * The next page after an interruption. If the host no longer knows it, the list is read from the
- * start.
+ * start. Null if nothing can be read now.
  */
-async function resume(pass: RepositoryPass, list: SyncedList, known: Interrupted): Promise<ListPosition> {
+async function resume(pass: RepositoryPass, list: SyncedList, known: Interrupted): Promise<ListPosition | null> {
   try {
     return await readOn(pass, list, known)
   } catch (error) {
     if (!(error instanceof HostRefusal) || error instanceof BrokenList) throw error
-    const position = await restart(pass, list, known)
-    return position === 'not_modified' ? known : position
+    return restart(pass, list, known)
   }
 }
 
 async function readOn(pass: RepositoryPass, list: SyncedList, known: Interrupted): Promise<ListPosition> {
   const walk = new PageWalk(list.name, known.walk)
+  const read_at = pass.run.services.clock.now()
   const page = await walk.read(() => list.read(pass, { next: known.next }))
   // A page that may not be read looks empty. The list is not at its end.
-  if (page === 'not_modified' || isDenied(page)) throw new HostRefusal(404, 'The host does not return the next page')
-  return applyPage(pass, list, page, { ...known, walk: walk.state })
+  if (page === 'not_modified' || isDenied(page)) {
+    const refusal = page === 'not_modified' ? undefined : page.refusal
+    throw refusal ?? new HostRefusal(404, 'The host does not return the next page')
+  }
+  return applyPage(pass, list, { ...page, read_at }, { ...known, walk: walk.state })
 }
 
-/** Reads the first page, unless it is unchanged and nothing behind it is to be read. */
+/**
+ * Reads the first page. Null if it is unchanged and nothing behind it is to be read, or if the host
+ * refuses it: what was read before stays, and is continued once the list can be read again.
+ */
 async function restart(
   pass: RepositoryPass,
   list: SyncedList,
   known: ListPosition | null,
-): Promise<ListPosition | 'not_modified'> {
+): Promise<ListPosition | null> {
   const { sync } = pass.run
   const etag = known?.next === null && sync.since === null ? known.etag : null
   const walk = new PageWalk(list.name)
+  const read_at = pass.run.services.clock.now()
   const page = await walk.read(() => list.read(pass, etag === null ? {} : { etag }))
-  if (page === 'not_modified') return page
+  if (page === 'not_modified') return null
+  if (page.refusal !== undefined) {
+    pass.refusals.set(list.name, page.refusal)
+    return null
+  }
   if (page.next === null && !isDenied(page)) pass.whole.set(list.name, new Set(page.items.map(({ id }) => id)))
-  return applyPage(pass, list, page, { ...startOfWalk(list, known, sync, page), walk: walk.state })
+  const position = { ...startOfWalk(list, known, sync, page), walk: walk.state }
+  return applyPage(pass, list, { ...page, read_at }, position)
 }
 
 function startOfWalk(
@@ -141,7 +154,7 @@ function earlier(end: Date | null, since: Date | null): Date | null {
 async function applyPage(
   pass: RepositoryPass,
   list: SyncedList,
-  page: HostPage<ListedItem>,
+  page: HostPage<ListedItem> & { read_at: Date },
   walk: ListPosition,
 ): Promise<ListPosition> {
   const { until } = walk
@@ -149,7 +162,8 @@ async function applyPage(
   const isLast = until !== null && oldest !== undefined && oldest.ordered_at < until
   const position = { ...walk, next: isLast ? null : page.next }
   const items = page.items.filter(({ changed_at }) => until === null || changed_at >= until)
-  await applyInParts(pass, list, items, (tx) => upsertPosition(tx, toScope(pass, list), position))
+  const read = { items, read_at: page.read_at }
+  await applyInParts(pass, list, read, (tx) => upsertPosition(tx, toScope(pass, list), position))
   return position
 }
 
@@ -157,14 +171,15 @@ async function applyPage(
 async function applyInParts(
   pass: RepositoryPass,
   list: SyncedList,
-  items: readonly ListedItem[],
+  { items, read_at }: ReadItems,
   store: StorePosition,
 ): Promise<void> {
   for (let at = 0; at === 0 || at < items.length; at += ITEMS_AT_ONCE) {
     pass.run.slice.throwIfStopping()
     const part = items.slice(at, at + ITEMS_AT_ONCE)
     const isLast = at + ITEMS_AT_ONCE >= items.length
-    await applyItems(pass.run, part, (id, error) => pass.note(`${list.name} ${id}`, error), isLast ? store : undefined)
+    const onFailure: OnFailure = (id, error) => pass.note(`${list.name} ${id}`, error)
+    await applyItems(pass.run, { items: part, read_at }, onFailure, isLast ? store : undefined)
     for (const { id } of part) pass.seen.add(`${list.name} ${id}`)
   }
 }
@@ -175,6 +190,9 @@ function toScope({ run, repository }: RepositoryPass, { name }: SyncedList) {
 }
 
 const DETAILS_AT_ONCE = 4
+
+/** Items of a list, and when the host was asked for them. */
+export type ReadItems = { items: readonly ListedItem[]; read_at: Date }
 
 /** Called for an item that could not be applied. */
 type OnFailure = (itemId: string, error: unknown) => void
@@ -188,21 +206,22 @@ type StorePosition = (tx: Tx) => Promise<void>
  */
 export async function applyItems(
   run: SyncRun,
-  items: readonly ListedItem[],
+  { items, read_at }: ReadItems,
   onFailure: OnFailure,
   store: StorePosition = async () => {},
 ): Promise<void> {
+  const apply = (events: HostEvent[], store?: StorePosition) => applyAll(run, { events, read_at }, store)
   const events = await collectConcurrently(items, DETAILS_AT_ONCE, (item) => readEvents(run, item, onFailure))
   try {
-    await applyAll(run, events.flat(), store)
+    await apply(events.flat(), store)
   } catch {
     for (const [at, { id }] of items.entries()) {
-      await applyAll(run, events[at] ?? []).catch(async (error) => {
+      await apply(events[at] ?? []).catch(async (error) => {
         await checkSql(run.services.sql)
         onFailure(id, error)
       })
     }
-    await applyAll(run, [], store)
+    await apply([], store)
   }
   run.slice.progressed = true
 }
@@ -216,7 +235,14 @@ async function readEvents(
   return [event, ...(more ?? [])]
 }
 
-async function applyAll({ services, parts, source }: SyncRun, events: HostEvent[], store?: StorePosition) {
+type ReadEvents = { events: HostEvent[]; read_at: Date }
+
+async function applyAll(
+  { services, parts, source: of }: SyncRun,
+  { events, read_at }: ReadEvents,
+  store?: StorePosition,
+) {
+  const source: HostSource = { ...of, learned: { by: 'read', at: read_at } }
   await services.sql.begin(async (tx) => {
     if (events.length > 0) await applyEvents({ services, handlers: parts.handlers }, tx, source, events)
     await store?.(tx)

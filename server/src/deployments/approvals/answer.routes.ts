@@ -33,7 +33,7 @@ export async function answerRoutes(app: HttpServer, services: Services): Promise
           'Errors: 400 `reason_required` if the reason is missing or does not have 10 to 500 characters. 403 ' +
           '`insufficient_scope` if a policy blocks the deployment, `forbidden` for a key that is limited to other repositories. 409 `already_decided` if the deployment is decided, or ' +
           'the key or the person has answered it; the keys that a person created count as the person. 409 `not_gated` if ' +
-          'it does not wait for this rule, `reviewer_gate_requires_human` if only people, or only reviewers on the code ' +
+          'it has no protection rules, `not_asked` if it waits on the code host and this rule was not asked, `reviewer_gate_requires_human` if only people, or only reviewers on the code ' +
           'host, can answer, `gate_not_configured` if no configured gate covers the deployment and a key answers, ' +
           '`run_creator_refused` if the key or the person opened the deployment or started its run and the gate does not ' +
           'accept that, or if a key with the scope `write:ci` answers an opened gate, `change_author_refused` if the person loosened a gate or changed a policy, `linked_account_required` if the gate ' +
@@ -67,7 +67,7 @@ export async function answerRoutes(app: HttpServer, services: Services): Promise
           "Rejects the service's own protection rule, as an API key or as a person. A single rejection is final. A key " +
           'must send a reason.\n\nErrors: 400 `reason_required` if the reason is missing or does not have 10 to 500 ' +
           'characters. 403 `forbidden` for a key that is limited to other repositories. 409 `already_decided` if the deployment is decided, or the key or the person has answered it, ' +
-          '`not_gated` if it does not wait for this rule, `reviewer_gate_requires_human` if only people, or only ' +
+          '`not_gated` if it has no protection rules, `not_asked` if it waits on the code host and this rule was not asked, `reviewer_gate_requires_human` if only people, or only ' +
           'reviewers on the code host, can answer, `gate_not_configured` if no configured gate covers the deployment and ' +
           'a key answers, `run_creator_refused` if the gate does not accept the key, or the key has the scope `write:ci`, `run_finished` ' +
           'if the run has ended without success.',

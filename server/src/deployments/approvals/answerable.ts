@@ -3,13 +3,20 @@ import {
   changeAuthorRefused,
   gateNotConfigured,
   linkedAccountRequired,
+  notAsked,
   notGated,
   reasonRequired,
   reviewerGateRequiresHuman,
   runCreatorRefused,
 } from '../../errors/deployments.ts'
 import type { ApiError } from '../../platform/http/api-error.ts'
-import { type DeploymentState, isAwaitingReviewers, isWaiting, type RequiredGate } from '../deployment-state.ts'
+import {
+  type DeploymentState,
+  describeAwaited,
+  isAwaitingReviewers,
+  isWaiting,
+  type RequiredGate,
+} from '../deployment-state.ts'
 import type { Answer } from './answer.store.ts'
 import type { Looseners } from './list-looseners.ts'
 
@@ -63,8 +70,8 @@ const OPENING_SCOPE = 'write:ci'
 
 /**
  * Refuses an answer that the deployment does not wait for, or that the principal may not give
- * (specification, "Approve and reject rules" 1 and 3). Throws 409 `not_gated`, `already_decided`,
- * `reviewer_gate_requires_human`, `gate_not_configured`, `run_creator_refused`,
+ * (specification, "Approve and reject rules" 1 and 3). Throws 409 `not_gated`, `not_asked`,
+ * `already_decided`, `reviewer_gate_requires_human`, `gate_not_configured`, `run_creator_refused`,
  * `change_author_refused` or `linked_account_required`.
  */
 export function checkAnswerable(context: AnswerContext, given: GivenAnswering, now: Date): void {
@@ -189,10 +196,14 @@ export function canOverride(approvals: readonly Answer[]): boolean {
   return OVERRIDE_PERMISSIONS.every((permission) => held.includes(permission))
 }
 
-function notWaiting({ gated, custom_rule_state, status: stored }: DeploymentState): ApiError {
+function notWaiting({ gated, custom_rule_state: rule, status: stored, awaiting }: DeploymentState): ApiError {
+  if (stored === 'pending_approval' && rule === null) return notAsked(awaiting, describeAwaited(awaiting))
+  if (stored === 'pending_approval' && rule !== 'pending')
+    return alreadyDecided(`Shiplock's rule is ${rule}. The deployment waits for ${describeAwaited(awaiting)}.`, {
+      status: stored,
+    })
   const status = stored === 'pending_approval' ? 'expired' : stored
-  if (gated && custom_rule_state !== null) return alreadyDecided(`The deployment is ${status}.`, { status })
-  return notGated()
+  return gated ? alreadyDecided(`The deployment is ${status}.`, { status }) : notGated()
 }
 
 function alreadyAnswered({ principal_type, person_id }: Answering): ApiError {

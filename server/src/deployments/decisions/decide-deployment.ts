@@ -24,7 +24,7 @@ import { lockAskedTogether } from '../host/host-facts.store.ts'
 import type { RuleDecision } from '../host/host-facts.ts'
 import { type Settled, settleHostDeployment } from '../host/settle-host-deployment.ts'
 import { hasSeveralDeployments, listUnmarked } from '../waiting-deployment.store.ts'
-import { formatNote, sendDecision } from './send-to-host.ts'
+import { addAwaited, formatNote, sendDecision } from './send-to-host.ts'
 
 const waited = defineHistogram(
   'shiplock_gate_wait_seconds',
@@ -74,7 +74,8 @@ async function decideOnHost(services: Services, tx: Tx, state: DeploymentState, 
   await updateRuleDecision(tx, state, custom_rule_state)
   const settled = await settleHostDeployment(tx, state, services.clock.now())
   const decision = gate.decision === 'approved' ? 'approved' : 'rejected'
-  await sendDecision(services, tx, state, { decision, text: comment ?? formatNote(decision, gate.note) })
+  const text = comment ?? formatNote(decision, gate.note)
+  await sendDecision(services, tx, state, { decision, text: addAwaited(text, settled?.derived.awaiting ?? []) })
   if (settled !== null) await decideTogether(services, tx, settled, custom_rule_state)
   return settled?.derived.status ?? state.status
 }

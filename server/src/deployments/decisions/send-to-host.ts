@@ -6,7 +6,8 @@ import { getBlockingRules, type PolicyEvaluation } from '../../compliance/polici
 import type { Tx } from '../../platform/db/sql.ts'
 import { toVisible, truncate } from '../../platform/text.ts'
 import type { Services } from '../../services.ts'
-import type { DeploymentKey, RequiredGate } from '../deployment-state.ts'
+import type { Awaited } from '../deployment.schema.ts'
+import { type DeploymentKey, describeAwaited, type RequiredGate } from '../deployment-state.ts'
 import { findDecisionTarget } from '../host/host-deployment.store.ts'
 import { explainReplaced, formatOutcome, formatVersion } from '../policy-evaluation.ts'
 
@@ -104,6 +105,11 @@ export function answerText({ decision, principal_type, principal_name, email, re
 export function formatNote(decision: 'approved' | 'rejected', note: string | null): string {
   const heading = `${HEADINGS[decision]} by Shiplock.`
   return note === null ? heading : `${heading}\n\n${quote(note)}`
+}
+
+/** The comment on a decision, with what the host still holds the deployment for. */
+export function addAwaited(text: string, awaiting: readonly Awaited[]): string {
+  return awaiting.length === 0 ? text : `${text}\n\nThe deployment still waits for ${describeAwaited(awaiting)}.`
 }
 
 /** The comment on an approval by policies: what they say, with the result of each rule. */

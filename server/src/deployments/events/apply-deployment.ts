@@ -31,8 +31,8 @@ import {
   upsertRun,
 } from '../host/host-news.store.ts'
 import { type Settled, settleHostDeployment } from '../host/settle-host-deployment.ts'
-import { computeStanding, isMissingReviews } from '../host/standing.ts'
-import { readAttemptJob, readEnvironmentJob, readReviewsJob } from './host-reads.job.ts'
+import { computeStanding, isMissingRequest, isMissingReviews } from '../host/standing.ts'
+import { readAttemptJob, readEnvironmentJob, readRequestsJob, readReviewsJob } from './host-reads.job.ts'
 
 /** Stores a deployment and derives its state from all facts. */
 export const applyDeployment: HostEventHandler<'deployment'> = async (services, tx, source, deployment) => {
@@ -184,7 +184,10 @@ async function readMissing({ clock }: Services, tx: Tx, facts: HostFacts): Promi
   const { deployment } = facts
   const { org_id, id, host_run_id, environment_rules: rules } = deployment
   await readUnknownAttempt(tx, facts)
-  if (isMissingReviews(facts, computeStanding(facts))) await enqueue(tx, readReviewsJob, { org_id, id })
+  const standing = computeStanding(facts)
+  if (isMissingReviews(facts, standing)) await enqueue(tx, readReviewsJob, { org_id, id })
+  // Each event about a waiting deployment is a reason to look whether its request was lost.
+  if (standing.host === 'waiting' && isMissingRequest(facts)) await enqueue(tx, readRequestsJob, { org_id, id })
   if (host_run_id === null || rules?.is_known) return
   const environment = getEnvironmentKey(deployment)
   const fresh = await findEnvironmentRules(tx, environment, new Date(clock.now().getTime() - RULES_FRESH_MS))

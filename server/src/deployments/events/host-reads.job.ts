@@ -34,3 +34,15 @@ export const readAttemptJob = defineJob('deployments.read-attempt', {
   run: lazy(async () => (await import('./read-reviews.ts')).readAttempt),
   updates: ({ id }) => [update('deployment', id)],
 })
+
+/**
+ * Asks the host whether a deployment waits for our rule, because no request of its own has arrived.
+ */
+export const readRequestsJob = defineJob('deployments.read-requests', {
+  waitsFor: () => 'deployments',
+  payload: definePayload({ org_id: text, id: text }),
+  attemptsMax: 6,
+  once: ({ org_id, id }) => `${org_id} ${id}`,
+  run: lazy(async () => (await import('./read-reviews.ts')).readRequests),
+  updates: ({ id }) => [update('deployment', id)],
+})

@@ -23,14 +23,16 @@ export async function readEnvironment(services: Services, key: EnvironmentKey): 
   const opened = await openRepository(services, key)
   if (opened === null) return takeOver(services, key, UNKNOWN)
   const { client, repository } = opened
-  const read =
-    (await client.readEnvironment(repository, key.environment)) ??
-    (await readReviewers(services, key, client, repository))
-  const { rule_types, reviewers, reviewer_teams, custom_rules } = read
-  await takeOver(services, key, { rule_types, reviewers, reviewer_teams, custom_rules, is_known: true })
+  const read = await client.readEnvironment(repository, key.environment)
+  const { rule_types, reviewers, reviewer_teams, custom_rules } =
+    read ?? (await readReviewers(services, key, client, repository))
+  await takeOver(services, key, { rule_types, reviewers, reviewer_teams, custom_rules, is_known: read !== null })
 }
 
-/** If the environment may not be read, the runs that wait for it still name its reviewers. */
+/**
+ * If the environment may not be read, the runs that wait for it still name its reviewers. Which
+ * other rules it has stays unknown.
+ */
 async function readReviewers({ sql }: Services, key: EnvironmentKey, client: HostClient, repository: HostRepository) {
   const runId = await findWaitingRun(sql, key)
   const pending = runId === null ? [] : await client.listPendingDeployments(repository, runId)

@@ -1,5 +1,5 @@
 import { findCallKey } from '../../codehosts/connections/call.store.ts'
-import { findHostRepository, openRepositoryClient } from '../../codehosts/connections/open-client.ts'
+import { findHostRepository, openRepository, openRepositoryClient } from '../../codehosts/connections/open-client.ts'
 import type { HostDeployment, HostDeploymentReview, HostDeploymentStatus } from '../../codehosts/host-deployment.ts'
 import type { HostRepository } from '../../codehosts/host-repository.ts'
 import { formatHostRunId } from '../../codehosts/host-run.ts'
@@ -17,7 +17,7 @@ import {
 } from '../host/host-deployment.store.ts'
 import { lockEnvironment, lockHostRun } from '../host/host-facts.store.ts'
 import { insertStatus, upsertReview } from '../host/host-news.store.ts'
-import { followDeployment } from './apply-deployment.ts'
+import { applyGateRequest, followDeployment } from './apply-deployment.ts'
 
 /** Reads the answers of reviewers to the run of a deployment that has gone on. */
 export async function readReviews(services: Services, key: DeploymentKey): Promise<void> {
@@ -34,6 +34,23 @@ export async function readReviews(services: Services, key: DeploymentKey): Promi
 export async function abandonReviews(services: Services, key: DeploymentKey): Promise<void> {
   const deployment = await readStored(services, key)
   if (deployment) await saveFacts(services, key, deployment, (tx) => updateReviewsRead(tx, key, 'failed'))
+}
+
+/**
+ * Stores the requests of a waiting deployment as its host states them now: the one that the host
+ * sent may be lost, and it is not sent again by itself.
+ */
+export async function readRequests(services: Services, key: DeploymentKey): Promise<void> {
+  const { org_id } = key
+  const deployment = await readStored(services, key)
+  if (deployment === null) return
+  const { provider, id: repository_id } = deployment.repository
+  const opened = await openRepository(services, { org_id, provider, repository_id })
+  if (opened === null) return
+  const { client, connection } = opened
+  const source = { org_id, connection_id: connection.id, provider: connection.provider, host: connection.host }
+  for (const request of await client.listGateRequests(deployment))
+    await services.sql.begin((tx) => applyGateRequest(services, tx, source, request))
 }
 
 type EndedCall = { org_id: string; call_id: string; subject_type: string; subject_id: string; outcome: string }

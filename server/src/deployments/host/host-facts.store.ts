@@ -29,14 +29,18 @@ export async function lockFacts(tx: Tx, { org_id, id }: DeploymentKey): Promise<
   return row ?? null
 }
 
-/** Oldest first. Hosts round times, so states of the same second are in their own order. */
+/**
+ * Oldest first. Hosts round times: in the same second, ids that are numbers grow with time. Without
+ * such ids, states are in their own order.
+ */
 export async function listStatuses(db: Db, { org_id, id }: DeploymentKey): Promise<HostStatus[]> {
   return db<HostStatus[]>`
     select id, state, environment_url, log_url, job_id, creator, created_at
     from deployment_statuses
     where org_id = ${org_id}
       and deployment_id = ${id}
-    order by created_at, array_position(${[...HOST_DEPLOYMENT_STATES]}::text[], state), id
+    order by created_at, case when id ~ '^[0-9]{1,18}$' then id::bigint end nulls first,
+      array_position(${[...HOST_DEPLOYMENT_STATES]}::text[], state), id
     limit ${STATUSES_MAX}`
 }
 

@@ -3,6 +3,7 @@ import { formatHostDeploymentId } from '../../codehosts/host-deployment.ts'
 import type { HostSource } from '../../codehosts/host-event.ts'
 import type { HostRun } from '../../codehosts/host-run.ts'
 import { formatHostRunId } from '../../codehosts/host-run.ts'
+import { buildIsNewer, computeHostVersion } from '../../codehosts/host-version.store.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { DeploymentKey } from '../deployment-state.ts'
 import type { DeploymentFacts, EnvironmentKey, EnvironmentRules } from './host-facts.ts'
@@ -72,30 +73,45 @@ export async function upsertReview(
 }
 
 /** Stores what deployments show of a run. The newest version of each attempt stays. */
-export async function upsertRun(tx: Tx, { org_id, provider }: HostSource, run: HostRun): Promise<void> {
+export async function upsertRun(tx: Tx, { org_id, provider, learned }: HostSource, run: HostRun): Promise<void> {
   const actor = run.actor ?? run.triggering_actor
+  const { repository: _, ...content } = run
+  const state = RUN_STATUSES.indexOf(run.status) + 1
+  const version = computeHostVersion({ updated_at: run.updated_at, state, content, learned })
   await tx`
     insert into deployment_runs as run (
       org_id, run_id, attempt, status, workflow_name, workflow_path, ref, commit_message, release_name, author,
-      author_avatar_url, html_url, created_at, updated_at
+      author_avatar_url, html_url, created_at, updated_at, host_version
     )
     values (
       ${org_id}, ${formatHostRunId(provider, run.id)}, ${run.attempt}, ${run.status}, ${run.workflow.name || null},
       ${run.workflow.path || null}, ${run.ref}, ${run.commit.message}, ${run.release_name}, ${actor?.login ?? null},
-      ${actor?.avatar_url ?? null}, ${run.html_url}, ${run.created_at}, ${run.updated_at}
+      ${actor?.avatar_url ?? null}, ${run.html_url}, ${run.created_at}, ${run.updated_at}, ${version}
     )
     on conflict (org_id, run_id, attempt) do update
     set status = excluded.status, workflow_name = excluded.workflow_name, workflow_path = excluded.workflow_path,
       ref = excluded.ref, commit_message = excluded.commit_message, release_name = excluded.release_name,
       author = excluded.author, author_avatar_url = excluded.author_avatar_url, html_url = excluded.html_url,
-      created_at = excluded.created_at, updated_at = excluded.updated_at
-    where (excluded.updated_at, ${statusOrder(tx, 'excluded')}) > (run.updated_at, ${statusOrder(tx, 'run')})`
+      created_at = excluded.created_at, updated_at = excluded.updated_at, host_version = excluded.host_version
+    where ${buildIsNewer(tx, tx`excluded.host_version`, buildRunVersion(tx))}`
 }
 
-const RUN_STATUSES = ['queued', 'in_progress', 'skipped', 'cancelled', 'timed_out', 'failure', 'success']
+const RUN_STATUSES: HostRun['status'][] = [
+  'queued',
+  'in_progress',
+  'skipped',
+  'cancelled',
+  'timed_out',
+  'failure',
+  'success',
+]
 
-function statusOrder(tx: Tx, alias: string) {
-  return tx`array_position(${RUN_STATUSES}::text[], ${tx(alias)}.status)`
+/** SQL: the version of a stored run. Those of earlier releases have only its parts. */
+function buildRunVersion(tx: Tx): ReturnType<Tx> {
+  return tx`coalesce(
+    run.host_version,
+    concat_ws(' ', '0000', rfc3339(run.updated_at), array_position(${RUN_STATUSES}::text[], run.status), '')
+  )`
 }
 
 /** True if an attempt of the run is known. */

@@ -1,5 +1,5 @@
 import { parseBranchName } from '../../repositories/repository-identity.ts'
-import type { DeploymentStatus } from '../deployment.schema.ts'
+import type { Awaited, DeploymentStatus } from '../deployment.schema.ts'
 import { OWN_RULE } from '../deployment-state.ts'
 import type { HostFacts } from './host-facts.ts'
 import {
@@ -8,34 +8,33 @@ import {
   getRules,
   isCancelled,
   isOver,
+  listAwaited,
   type Standing,
   selectReviews,
 } from './standing.ts'
 
-/** providers.md §3. A rejection is final, whatever the host reports afterwards. */
-export function computeStatus(facts: HostFacts, standing: Standing): DeploymentStatus {
+/**
+ * providers.md §3 and §6. A rejection is final, whatever the host reports afterwards. A deployment
+ * waits while anything is `awaited`, whoever has answered: it is approved if nothing is.
+ */
+export function computeStatus(facts: HostFacts, standing: Standing, awaited: readonly Awaited[]): DeploymentStatus {
   const { host, rule, reviewers } = standing
   const isOpen = host === null || host === 'waiting'
   if (reviewers === 'rejected') return 'rejected'
   if (rule === 'expired') return 'expired'
   if (rule === 'rejected')
     return isOpen && reviewers === 'pending' && !isCancelled(facts) ? 'pending_approval' : 'rejected'
-  if (isOpen) return openStatus(facts, standing)
+  if (isOpen) return openStatus(facts, standing, awaited)
   if (host === 'success' && facts.next_success?.is_rollback) return 'rolled_back'
   return host
 }
 
-function openStatus(facts: HostFacts, { host, rule, reviewers }: Standing): DeploymentStatus {
+function openStatus(facts: HostFacts, { rule, reviewers }: Standing, awaited: readonly Awaited[]): DeploymentStatus {
   if (isCancelled(facts)) return 'cancelled'
-  if (rule === 'pending' || reviewers === 'pending') return 'pending_approval'
-  if (rule === 'approved' || reviewers === 'approved') return 'approved'
-  return host === 'waiting' && holdsItself(facts) ? 'pending_approval' : 'in_progress'
-}
-
-/** True if the environment has rules whose answers the host does not report. */
-function holdsItself(facts: HostFacts): boolean {
-  const rules = getRules(facts)
-  return rules !== null && (rules.rule_types.includes('wait_timer') || rules.custom_rules.length > 0)
+  const isAnswered = rule === 'approved' || reviewers === 'approved'
+  // Rules that were not read yet say nothing about a deployment that nobody had to answer so far.
+  if (awaited.some((gate) => isAnswered || gate !== 'protection_rules')) return 'pending_approval'
+  return isAnswered ? 'approved' : 'in_progress'
 }
 
 const RULE_TYPES = ['required_reviewers', 'wait_timer', 'branch_policy', OWN_RULE]
@@ -44,7 +43,8 @@ const RULE_TYPES = ['required_reviewers', 'wait_timer', 'branch_policy', OWN_RUL
 export function computeDeployment(facts: HostFacts) {
   const { deployment, statuses, next_success } = facts
   const standing = computeStanding(facts)
-  const status = computeStatus(facts, standing)
+  const awaited = listAwaited(facts, standing)
+  const status = computeStatus(facts, standing, awaited)
   const succeeded_at = statuses.find(({ state }) => state === 'success')?.created_at ?? null
   const isWaiting = status === 'pending_approval' && standing.rule === 'pending'
   const newest = statuses.toReversed()
@@ -52,6 +52,7 @@ export function computeDeployment(facts: HostFacts) {
     ...runColumns(facts),
     ...ruleColumns(facts, standing),
     status,
+    awaiting: status === 'pending_approval' ? awaited : [],
     job_id: newest.find(({ job_id }) => job_id)?.job_id ?? null,
     environment_url: newest.find(({ environment_url }) => environment_url)?.environment_url ?? null,
     callback_url: facts.callback_url,

@@ -1,5 +1,6 @@
 import { hasEndedBadly } from '../../ci/runs/run-status.ts'
 import type { HostDeploymentState } from '../../codehosts/host-deployment.ts'
+import { AWAITED, type Awaited } from '../deployment.schema.ts'
 import { OWN_RULE } from '../deployment-state.ts'
 import type { EnvironmentRules, HostFacts, StoredReview } from './host-facts.ts'
 
@@ -79,6 +80,41 @@ function ruleState(facts: HostFacts, { host, hasGoneOn, reviewers }: Omit<Standi
   // One answer lets all go on that the host asks about together; some can begin later.
   if (hasGoneOn) return facts.is_approved_beside && !facts.deployment.has_bypassed_rule ? 'approved' : 'pending'
   return isOver(host) || reviewers === 'rejected' || isCancelled(facts) ? 'cancelled' : 'pending'
+}
+
+/**
+ * What still holds a deployment that its host has not let go on, as far as it is known. Hosts do
+ * not report how a timer or the rule of another App has ended: they hold it until it goes on.
+ */
+export function listAwaited(facts: HostFacts, { rule, reviewers }: Standing): Awaited[] {
+  const { deployment } = facts
+  const rules = getRules(facts)
+  const isUnread = deployment.host_run_id !== null && !(rules?.is_known ?? false)
+  const holds: Record<Awaited, boolean> = {
+    customRule: rule === 'pending' || isMissingRequest(facts),
+    required_reviewers: reviewers === 'pending',
+    wait_timer: rules?.rule_types.includes('wait_timer') ?? false,
+    external_custom_rules: hasExternalRule(facts),
+    protection_rules: isUnread,
+  }
+  return AWAITED.filter((gate) => holds[gate])
+}
+
+/** The list of Apps with rules may be unknown. A rule is then another's unless ours was asked. */
+function hasExternalRule(facts: HostFacts): boolean {
+  const rules = getRules(facts)
+  if (rules === null) return false
+  const isUnnamed = rules.custom_rules.length === 0 && rules.rule_types.includes(OWN_RULE)
+  return rules.custom_rules.some(({ is_own }) => !is_own) || (isUnnamed && facts.callback_url === null)
+}
+
+/**
+ * True if the environment has our rule, but no request of the host for an answer is known: it is
+ * still to come, or was lost.
+ */
+export function isMissingRequest(facts: HostFacts): boolean {
+  const hasOwnRule = getRules(facts)?.custom_rules.some(({ is_own }) => is_own) ?? false
+  return hasOwnRule && facts.callback_url === null && !isCancelled(facts)
 }
 
 /** True if the deployment cannot start any more: its attempt ended badly or was repeated. */

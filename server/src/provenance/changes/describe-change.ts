@@ -81,20 +81,19 @@ function describeOwners(
   return known && owners && { path: known.file.path, commit_sha: known.commit_sha, rules: owners }
 }
 
-/** Reviews, checks and runs as a record states them. */
+/** Reviews, checks and runs as a record states them: those that the landing set off. */
 export function describeResults(
   { reviews, checks, runs }: Results,
   landing: Pick<Landing, 'head_sha' | 'landed_at'>,
   rules: Pick<BranchRules, 'required_checks'> | null,
 ): RecordedResults {
-  const [unrelated, own] = [
-    runs.filter((run) => isUnrelated(run, landing)),
-    runs.filter((run) => !isUnrelated(run, landing)),
-  ]
+  const own = selectSetOff(runs, landing)
+  const others = runs.filter((run) => !own.includes(run))
   return {
     reviews: reviews.map((review) => ({ ...review, stale: review.commit_sha !== landing.head_sha })),
     checks: checks
-      .filter((check) => !unrelated.some((run) => isInRun(check, run)))
+      .filter((check) => !others.some((run) => isInRun(check, run)))
+      .filter((check) => own.some((run) => isInRun(check, run)) || hasBegunInTime(check, landing))
       .map(({ started_at: _, ...check }) => ({
         ...check,
         required: rules === null ? null : rules.required_checks.includes(check.name),
@@ -103,9 +102,28 @@ export function describeResults(
   }
 }
 
-/** A scheduled run that began long after the landing is not about the change. */
-function isUnrelated({ trigger_kind, created_at }: RunResult, { landed_at }: Pick<Landing, 'landed_at'>): boolean {
-  return trigger_kind === 'schedule' && Date.parse(created_at) > landed_at.getTime() + DEADLINE_MS
+/** Nobody lands a change by these: they are set off by a clock or by a person, on any commit. */
+const OF_OTHERS: readonly RunResult['trigger_kind'][] = ['schedule', 'manual', 'release']
+
+/**
+ * The runs that the landing set off: they began until an hour after it, or, where runs follow each
+ * other, until an hour after the end of one of them. Runs are given oldest first.
+ */
+function selectSetOff(runs: readonly RunResult[], { landed_at }: Pick<Landing, 'landed_at'>): RunResult[] {
+  const deadline = landed_at.getTime() + DEADLINE_MS
+  let followed = deadline
+  return runs.filter(({ trigger_kind, created_at, completed_at }) => {
+    const until = trigger_kind === 'workflow' ? followed : deadline
+    if (OF_OTHERS.includes(trigger_kind) || Date.parse(created_at) > until) return false
+    if (completed_at !== null) followed = Math.max(followed, Date.parse(completed_at) + DEADLINE_MS)
+    return true
+  })
+}
+
+/** A check of no known run that begins long after the landing is not about the change. */
+function hasBegunInTime({ started_at, completed_at }: CheckResult, { landed_at }: Pick<Landing, 'landed_at'>): boolean {
+  const begun = started_at ?? completed_at
+  return begun === null || Date.parse(begun) <= landed_at.getTime() + DEADLINE_MS
 }
 
 /** The pages of a run's jobs are below that of the run. */

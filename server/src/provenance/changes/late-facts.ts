@@ -52,6 +52,19 @@ export function collectLateFacts(
   })
 }
 
+/** What deployments of a commit have made of its checks, and of runs in which nothing else failed. */
+export type DeployResults = { run_ids: string[]; checks: Pick<RecordCheck, 'commit_sha' | 'source' | 'name'>[] }
+
+/** Results without those of deployments, which the lineage of the commit states. */
+export function omitDeployments(results: RecordedResults, { run_ids, checks }: DeployResults): RecordedResults {
+  const deploying = new Set(checks.map(getCheckName))
+  return {
+    ...results,
+    checks: results.checks.filter((check) => !deploying.has(getCheckName(check))),
+    runs: results.runs.filter(({ id }) => !run_ids.includes(id)),
+  }
+}
+
 /** Deviations of several lists, each once, in the order of `DEVIATIONS`. */
 function uniteDeviations(...lists: (readonly Deviation[])[]): Deviation[] {
   return DEVIATIONS.filter((deviation) => lists.some((list) => list.includes(deviation)))
@@ -99,6 +112,6 @@ function newRuns(stated: RecordRun[], present: RecordRun[]): RecordRun[] {
   return present.filter((run) => isFinal(run.status) && known.get(run.id) !== getResult(run))
 }
 
-function getCheckName({ commit_sha, source, name }: RecordCheck): string {
+function getCheckName({ commit_sha, source, name }: DeployResults['checks'][number]): string {
   return JSON.stringify([commit_sha, source, name])
 }

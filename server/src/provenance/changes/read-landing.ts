@@ -7,7 +7,7 @@ import {
   listPushedCommits,
 } from '../../ci/changes/landed-change.store.ts'
 import type { HostBranchRules, HostChangeCommit, HostCodeOwners, HostCommitList } from '../../codehosts/host-change.ts'
-import type { HostEvent } from '../../codehosts/host-event.ts'
+import type { HostEvent, HostSource } from '../../codehosts/host-event.ts'
 import type { Services } from '../../services.ts'
 import type { HostReads } from './host-reads.ts'
 import type { Landing } from './landing.store.ts'
@@ -35,25 +35,28 @@ export type HostFacts = {
 
 /** Stores what the host says now about the checks of a commit. */
 export async function readChecks({ services, reads }: LandingPass, sha: string): Promise<void> {
+  const at = services.clock.now()
   const checks = await reads.read('listChecks', (client, repository) => client.listChecks(repository, sha))
-  await applyAll(
-    services,
-    reads,
-    (checks ?? []).map((data) => ({ kind: 'check', data })),
-  )
+  const events = (checks ?? []).map((data): HostEvent => ({ kind: 'check', data }))
+  await applyAll(services, reads, { at, events })
 }
 
 /** Stores a pull request as the host describes it now. */
 export async function readPullRequest({ services, reads }: LandingPass, number: number): Promise<void> {
+  const at = services.clock.now()
   const data = await reads.read('readPullRequest', (client, repository) => client.readPullRequest(repository, number))
-  if (data !== null) await applyAll(services, reads, [{ kind: 'pull_request', data }])
+  if (data !== null) await applyAll(services, reads, { at, events: [{ kind: 'pull_request', data }] })
 }
 
+/** What the host answered to a request that was sent at a time. */
+type Answered = { at: Date; events: HostEvent[] }
+
 /** Applies what was read, each in a transaction of its own, as deliveries are. */
-async function applyAll(services: Services, { source }: HostReads, events: HostEvent[]): Promise<void> {
+async function applyAll(services: Services, reads: HostReads, { at, events }: Answered): Promise<void> {
+  if (reads.source === null) return
+  const source: HostSource = { ...reads.source, learned: { by: 'read', at } }
   for (const { kind, data } of events) {
     await services.sql.begin(async (tx) => {
-      if (source === null) return
       if (kind === 'check') await applyCheck(services, tx, source, data)
       if (kind === 'review') await applyReview(services, tx, source, data)
       if (kind !== 'pull_request') return
@@ -84,12 +87,10 @@ export async function readMergedPullRequest(
 }
 
 async function readReviews({ services, reads }: LandingPass, number: number): Promise<void> {
+  const at = services.clock.now()
   const reviews = await reads.read('listReviews', (client, repository) => client.listReviews(repository, number))
-  await applyAll(
-    services,
-    reads,
-    (reviews ?? []).map((data) => ({ kind: 'review', data })),
-  )
+  const events = (reviews ?? []).map((data): HostEvent => ({ kind: 'review', data }))
+  await applyAll(services, reads, { at, events })
 }
 
 /** The commits of a pull request, and those that its merge created as far as they are known. */

@@ -13,6 +13,7 @@ import { type HostReads, openHostReads } from './host-reads.ts'
 import {
   findNextDue,
   type Landing,
+  listDeployResults,
   listDueLandings,
   lockLanding,
   updateImportDue,
@@ -20,7 +21,7 @@ import {
 } from './landing.store.ts'
 import { AFTER_ERROR, computeFirstDue, computeLaterTry } from './landing-schedule.ts'
 import { recordChangesJob } from './landings.job.ts'
-import { AMENDED_FOR_MS, collectLateFacts, type LateFact } from './late-facts.ts'
+import { AMENDED_FOR_MS, collectLateFacts, type LateFact, omitDeployments } from './late-facts.ts'
 import type { LandingPass } from './read-landing.ts'
 import { readResults, settleLanding } from './record-landing.ts'
 
@@ -124,7 +125,9 @@ async function amend(services: Services, tx: Tx, landing: Landing): Promise<void
   if (change?.record == null) return
   const { record, amendments } = change
   const results = await readResults(tx, landing, change.merge_sha)
-  const found = collectLateFacts(record, amendments, describeResults(results, landing, record.branch_rules))
+  const present = describeResults(results, landing, record.branch_rules)
+  const deployed = await listDeployResults(tx, landing, [...new Set([landing.head_sha, change.merge_sha])])
+  const found = collectLateFacts(record, amendments, omitDeployments(present, deployed))
   await appendAmendments(services, tx, change, found.slice(0, AMENDMENTS_MAX - amendments.length))
 }
 

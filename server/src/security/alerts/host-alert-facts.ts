@@ -69,6 +69,9 @@ export type HostAlertFacts = {
 /** Orders versions of one alert with the same time and state, so that their arrival does not. */
 export type HostVersion = { host_facts: number; host_hash: string }
 
+/** A version with the time of the request that it answered. Null: unknown. */
+export type ReadAlert = HostAlertFacts & HostVersion & { host_read_at: Date | null }
+
 /** A dependency has no lines. Its place is the file that names it. */
 type Place = NonNullable<HostAlert['location']>
 const NO_PLACE = { path: null, start_line: null, end_line: null, start_column: null, end_column: null }

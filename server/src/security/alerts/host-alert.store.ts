@@ -3,7 +3,7 @@ import type { HostAlertName } from '../../codehosts/host-alert.ts'
 import { buildAverageId } from '../../platform/db/spread.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import { buildDismissalColumns, buildUpdatedAt } from './alert.store.ts'
-import type { HostAlertFacts, HostVersion } from './host-alert-facts.ts'
+import type { HostAlertFacts, ReadAlert } from './host-alert-facts.ts'
 
 /** A repository of a code host, by the host's id. */
 export type AlertRepository = { org_id: string; provider: string; repository_id: string }
@@ -16,13 +16,12 @@ export async function lockAlerts(tx: Tx, { org_id, provider, repository_id }: Al
   await tx`select pg_advisory_xact_lock(hashtextextended(${`alerts ${org_id} ${provider} ${repository_id}`}, 0))`
 }
 
-/** Stores an alert unless this or a newer version is stored. Returns whether anything changed. */
-export async function upsertAlert(
-  tx: Tx,
-  orgId: string,
-  facts: HostAlertFacts & HostVersion,
-  now: Date,
-): Promise<boolean> {
+/**
+ * Stores an alert unless this or a newer version is stored. Returns whether anything changed. Hosts
+ * round times to seconds: of states in the same second, the one that was read last is stored,
+ * because an alert can be fixed and opened again.
+ */
+export async function upsertAlert(tx: Tx, orgId: string, facts: ReadAlert, now: Date): Promise<boolean> {
   const row = {
     ...facts,
     org_id: orgId,
@@ -49,9 +48,32 @@ export async function upsertAlert(
       dismissed_by_name = excluded.dismissed_by_name, dismiss_reason = excluded.dismiss_reason,
       dismiss_comment = excluded.dismiss_comment, dismissed_at = excluded.dismissed_at,
       host_updated_at = excluded.host_updated_at, host_status = excluded.host_status,
-      host_facts = excluded.host_facts, host_hash = excluded.host_hash, revision = security_alerts.revision + 1
-    where ${buildVersion(tx, tx`security_alerts`)} < ${buildVersion(tx, tx`excluded`)}`
+      host_facts = excluded.host_facts, host_hash = excluded.host_hash, host_read_at = excluded.host_read_at, revision = security_alerts.revision + 1
+    where case
+      when excluded.host_updated_at = security_alerts.host_updated_at
+        and excluded.host_status <> security_alerts.host_status
+        and ${buildReadAt(tx, 'excluded')} <> ${buildReadAt(tx, 'security_alerts')}
+      then ${buildReadAt(tx, 'excluded')} > ${buildReadAt(tx, 'security_alerts')}
+      else ${buildVersion(tx, tx`security_alerts`)} < ${buildVersion(tx, tx`excluded`)}
+    end`
+  if (rows.count === 0) await updateReadAt(tx, orgId, facts)
   return rows.count > 0
+}
+
+function buildReadAt(tx: Tx, alias: string) {
+  return tx`coalesce(${tx(alias)}.host_read_at, '-infinity')`
+}
+
+/** Notes that the stored state of an alert was read again: nothing that was read before replaces it. */
+async function updateReadAt(tx: Tx, orgId: string, { id, host_updated_at, host_status, host_read_at }: ReadAlert) {
+  await tx`
+    update security_alerts
+    set host_read_at = ${host_read_at}
+    where org_id = ${orgId}
+      and id = ${id}
+      and host_updated_at = ${host_updated_at}
+      and host_status = ${host_status}
+      and ${buildReadAt(tx, 'security_alerts')} < ${host_read_at}`
 }
 
 function buildVersion(tx: Tx, row: ReturnType<Tx>) {
@@ -64,12 +86,12 @@ function buildVersion(tx: Tx, row: ReturnType<Tx>) {
 
 /**
  * Closes an alert that the host no longer has. It stays closed until the host states a newer
- * version of it. Returns whether anything changed.
+ * version of it, or the same again. Returns whether anything changed.
  */
-export async function updateClosedAlert(tx: Tx, orgId: string, id: string, now: Date): Promise<boolean> {
+export async function updateClosedAlert(tx: Tx, orgId: string, id: string, readAt: Date): Promise<boolean> {
   const rows = await tx`
     update security_alerts
-    set host_status = 'fixed', fixed_at = ${now}, revision = revision + 1
+    set host_status = 'fixed', fixed_at = ${readAt}, host_read_at = ${readAt}, revision = revision + 1
     where org_id = ${orgId}
       and id = ${id}
       and host_status <> 'fixed'`

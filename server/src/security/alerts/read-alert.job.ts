@@ -61,14 +61,16 @@ async function readAlert(
   const opened = await openRepository(services, { org_id, provider, repository_id })
   if (opened === null) return
   const { client, repository } = opened
+  const read_at = services.clock.now()
   const alert = (await client.readAlert(repository, name)) ?? (await findInList(client, repository, name))
   if (alert === 'unknown') return
   await services.sql.begin(async (tx) => {
-    if (alert !== null) return applyAlert(services, tx, { org_id }, alert)
+    const learned = { by: 'read', at: read_at } as const
+    if (alert !== null) return applyAlert(services, tx, { org_id, learned }, alert)
     const named = { org_id, provider, repository_id }
     await lockAlerts(tx, named)
     const id = formatHostAlertId(repository.provider, repository_id, name)
-    if (await updateClosedAlert(tx, org_id, id, services.clock.now())) await enqueue(tx, reconcileAlertsJob, named)
+    if (await updateClosedAlert(tx, org_id, id, read_at)) await enqueue(tx, reconcileAlertsJob, named)
   })
 }
 
@@ -92,7 +94,7 @@ async function findInList(
 export async function applyAlert(
   { clock, contextKey }: Pick<Services, 'clock' | 'contextKey'>,
   tx: Tx,
-  { org_id }: Pick<HostSource, 'org_id'>,
+  { org_id, learned }: Pick<HostSource, 'org_id' | 'learned'>,
   alert: HostAlert,
 ): Promise<void> {
   const facts = toHostAlertFacts(alert, createContextHasher(contextKey))
@@ -100,7 +102,8 @@ export async function applyAlert(
   await lockAlerts(tx, repository)
   // The host may have renamed the repository since it stated this version.
   const known = await findById(tx, org_id, facts.provider, facts.repository_id)
-  const row = { ...facts, ...toHostVersion(facts), repository: known?.full_name ?? facts.repository }
+  const host_read_at = learned?.at ?? null
+  const row = { ...facts, ...toHostVersion(facts), host_read_at, repository: known?.full_name ?? facts.repository }
   if (await upsertAlert(tx, org_id, row, clock.now())) await enqueue(tx, reconcileAlertsJob, repository)
 }
 

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { PROVIDERS } from '../../codehosts/catalogue.ts'
+import { RefusedList } from '../../codehosts/setup/code-host.schema.ts'
 import { definePageQuery } from '../../platform/http/lists.ts'
 import { Closed, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
 
@@ -49,6 +50,9 @@ export const KnownRepository = Closed(
     private: flag('Whether the repository is private. Null if it is not known.'),
     archived: flag('Whether the repository is archived. Null if it is not known.'),
     html_url: text('The URL of the repository on the code host. Null if it is not known.'),
+    refusals: Type.Array(RefusedList, {
+      description: 'What the connected code host refused when the repository was last synchronized.',
+    }),
     created_at: { ...Timestamp, description: 'When the repository was first seen.' },
   },
   { $id: 'KnownRepository', description: 'A repository that runs or security reports name, or that is connected.' },

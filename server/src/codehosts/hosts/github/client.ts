@@ -9,6 +9,7 @@ import {
 } from '../../code-host.ts'
 import type { Pace, Spacing } from '../../kit/api-fetch.ts'
 import { PageWalk } from '../../kit/page-walk.ts'
+import { readRefusable } from '../../kit/pages.ts'
 import { AnswerParser } from '../../kit/payload.ts'
 import { RestClient, type RestRequest, type RestResponse } from '../../kit/rest-client.ts'
 import { acceptRefusal, CredentialsRefused, type FailedResponse, getMessage } from '../../kit/rest-error.ts'
@@ -79,32 +80,31 @@ export class GithubApi extends AnswerParser {
     return response && requireObject(response.body, route)
   }
 
-  /** The parsed items of one page. Without access to the list there are none. */
+  /** The parsed items of one page. A list that GitHub refuses has none, and says why. */
   async readPage<Item>(
     route: string,
     parameters: Parameters,
     options: ListOptions,
     parse: (value: unknown) => Item | null,
   ): Promise<ListResult<Item>> {
-    const page = await this.requestPage(route, parameters, options)
-    if (page === null) return { items: [], next: null, etag: null }
-    if (page === 'not_modified') return page
-    return { items: this.parseItems(parseValues(page.data), parse), next: page.next, etag: page.etag }
+    const read = this.requestPage(route, parameters, options)
+    return readRefusable(
+      read.then((page) => {
+        if (page === 'not_modified') return page
+        return { items: this.parseItems(parseValues(page.data), parse), next: page.next, etag: page.etag }
+      }),
+    )
   }
 
-  /** Null without access to the list. */
+  /** Throws `HostRefusal` without access to the list. */
   async requestPage(
     route: string,
     parameters: Parameters,
     { next, etag }: ListOptions,
-  ): Promise<RawPage | 'not_modified' | null> {
+  ): Promise<RawPage | 'not_modified'> {
     const cursor = parseCursor(next ?? '')
     const headers = etag === undefined ? {} : { 'if-none-match': etag }
-    const response = await acceptRefusal(
-      this.#request(route, { per_page: PAGE_ITEMS, ...parameters, ...cursor }, headers),
-      'any',
-    )
-    if (response === null) return null
+    const response = await this.#request(route, { per_page: PAGE_ITEMS, ...parameters, ...cursor }, headers)
     if (response.status === 304) return 'not_modified'
     const data = requireObject(response.body, route)
     return { data, next: parseNext(response, data, Number(cursor.page ?? 1)), etag: response.headers.get('etag') }
@@ -121,7 +121,9 @@ export class GithubApi extends AnswerParser {
     const walk = new PageWalk(route)
     for (let next: string | null = '', pages = 0; next !== null && pages < WHOLE_LIST_PAGES_MAX; pages += 1) {
       const options: ListOptions = { next }
-      const page: RawPage | 'not_modified' | null = await walk.read(() => this.requestPage(route, parameters, options))
+      const page: RawPage | 'not_modified' | null = await walk.read(() =>
+        acceptRefusal(this.requestPage(route, parameters, options), 'any'),
+      )
       if (page === null || page === 'not_modified') return null
       values.push(...parseValues(page.data))
       next = page.next

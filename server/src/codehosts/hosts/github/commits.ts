@@ -4,6 +4,7 @@ import type { HostChangeCommit, HostCommitList } from '../../host-change.ts'
 import type { HostRepository } from '../../host-repository.ts'
 import type { HostCommit } from '../../host-run.ts'
 import { Id, Maybe, parseText, readAs, Text, Timestamp } from '../../kit/payload.ts'
+import { acceptRefusal } from '../../kit/rest-error.ts'
 import { PULL_REQUESTS } from './changes.ts'
 import { listChecks } from './checks.ts'
 import type { GithubApi, Parameters } from './client.ts'
@@ -246,7 +247,7 @@ function compareCommits(api: GithubApi): HostReader['compareCommits'] {
 }
 
 async function fetchCompared(api: GithubApi, parameters: Parameters, next: string): Promise<Compared | null> {
-  const page = await api.requestPage(COMPARE, parameters, { next })
+  const page = await acceptRefusal(api.requestPage(COMPARE, parameters, { next }), 'any')
   if (page === null || page === 'not_modified') return null
   const found = api.parseItem(page.data, (value) => readAs(Comparison, value))
   return found && { values: found.commits, total: found.total_commits ?? null, next: page.next }

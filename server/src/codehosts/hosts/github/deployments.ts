@@ -6,6 +6,7 @@ import type {
   HostDeploymentState,
   HostDeploymentStatus,
   HostEnvironment,
+  HostGateRequest,
   HostPendingDeployment,
   HostRunAttempt,
 } from '../../host-deployment.ts'
@@ -15,6 +16,7 @@ import type { GithubApi } from './client.ts'
 import { Account, toHostAccount } from './repositories.ts'
 
 const ENVIRONMENT = 'GET /repos/{owner}/{repo}/environments/{environment_name}'
+const CUSTOM_RULES = `${ENVIRONMENT}/deployment_protection_rules`
 const RUN = 'GET /repos/{owner}/{repo}/actions/runs/{run_id}'
 
 export function createDeploymentReads(api: GithubApi): DeploymentReads {
@@ -32,8 +34,7 @@ export function createDeploymentReads(api: GithubApi): DeploymentReads {
       return deployment && parseDeployment(deployment, repository)
     },
 
-    /** GitHub asks with the event `deployment_protection_rule`. */
-    listGateRequests: async () => [],
+    listGateRequests: (deployment) => listRequests(api, deployment),
 
     async listDeploymentStatuses(deployment) {
       const route = 'GET /repos/{owner}/{repo}/deployments/{deployment_id}/statuses'
@@ -53,15 +54,12 @@ export function createDeploymentReads(api: GithubApi): DeploymentReads {
       const parameters = { repository, environment_name: name }
       const environment = await api.read(ENVIRONMENT, parameters)
       if (environment === null) return null
-      const rules = await api.read(`${ENVIRONMENT}/deployment_protection_rules`, parameters)
+      const rules = await api.read(CUSTOM_RULES, parameters)
       const { app_id: ownAppId } = await api.app()
       return parseEnvironment(environment, rules, ownAppId)
     },
 
-    async listPendingDeployments(repository, runId) {
-      const pending = await api.read(`${RUN}/pending_deployments`, { repository, run_id: runId })
-      return Array.isArray(pending) ? api.parseItems(pending, parsePendingDeployment) : []
-    },
+    listPendingDeployments: (repository, runId) => listPending(api, repository, runId),
 
     async listDeploymentReviews(repository, runId) {
       const approvals = await api.read(`${RUN}/approvals`, { repository, run_id: runId })
@@ -69,6 +67,41 @@ export function createDeploymentReads(api: GithubApi): DeploymentReads {
       return Array.isArray(approvals) ? api.parseItems(approvals, (approval) => parseApproval(approval, of)) : []
     },
   }
+}
+
+async function listPending(api: GithubApi, repository: HostRepository, runId: string) {
+  const pending = await api.read(`${RUN}/pending_deployments`, { repository, run_id: runId })
+  return Array.isArray(pending) ? api.parseItems(pending, parsePendingDeployment) : []
+}
+
+/**
+ * GitHub asks our rule with the event `deployment_protection_rule`, once, and lists no requests.
+ * One that was lost follows from what GitHub does list: a run that waits for an environment which
+ * has our rule ("Get pending deployments for a workflow run", "Get all deployment protection rules
+ * for an environment"). The answer goes to the address of "Review custom deployment protection
+ * rules for a workflow run", which the event would have named.
+ */
+async function listRequests(api: GithubApi, deployment: HostDeployment): Promise<HostGateRequest[]> {
+  const { repository, environment, run } = deployment
+  if (run === null) return []
+  const pending = await listPending(api, repository, run.id)
+  if (!pending.some((waiting) => waiting.environment === environment)) return []
+  const rules = await api.read(CUSTOM_RULES, { repository, environment_name: environment })
+  const { app_id: ownAppId, api_url: apiUrl } = await api.app()
+  if (rules === null || !parseCustomRules(rules, ownAppId).some(({ is_own }) => is_own)) return []
+  const request = {
+    repository,
+    environment,
+    deployment,
+    run: { id: run.id, attempt: null },
+    ref: deployment.ref,
+    commit_sha: deployment.commit_sha,
+    callback_url: `${apiUrl}/repos/${repository.full_name}/actions/runs/${run.id}/deployment_protection_rule`,
+    callback_secret: null,
+    is_rule: true,
+    requested_at: deployment.created_at,
+  }
+  return [request]
 }
 
 export const Deployment = Type.Object({

@@ -323,14 +323,20 @@ test('deployments before the given time end their list', async (t) => {
   assert.deepEqual([page.items.map(({ id }) => id), page.next], [['2'], null])
 })
 
-test('a repository without alerts has none, of any type', async (t) => {
+test('alerts that GitHub refuses are an empty list with its answer, of any type', async (t) => {
   for (const status of [403, 404]) {
     const github = await startGithubAnswers(t, ({ path }) =>
       path.includes('/alerts') ? { status, data: { message: 'No' } } : undefined,
     )
     const client = github.codeHost.open(ACCESS)
-    for (const type of ['code_scanning', 'dependabot', 'secret_scanning'] as const)
-      assert.deepEqual(await client.listAlerts(repository, type, {}), { items: [], next: null, etag: null })
+    for (const type of ['code_scanning', 'dependabot', 'secret_scanning'] as const) {
+      const page = await client.listAlerts(repository, type, {})
+      assert.ok(page !== 'not_modified')
+      const { refusal, ...rest } = page
+      assert.deepEqual(rest, { items: [], next: null, etag: null })
+      assert.equal(refusal?.status, status)
+      assert.match(refusal?.message ?? '', /^GitHub answered \d+ to GET .*: No\.$/)
+    }
   }
 })
 

@@ -2,13 +2,14 @@ import { type Static, Type } from 'typebox'
 import type { HostReader, ListOptions, ListResult } from '../../code-host.ts'
 import type { HostRepository } from '../../host-repository.ts'
 import type { HostPullRequestName, HostRun, HostRunStatus, TriggerKind } from '../../host-run.ts'
+import { readRefusable } from '../../kit/pages.ts'
 import { Id, Maybe, parseText, readAs, Text, Timestamp } from '../../kit/payload.ts'
 import { type GithubApi, PAGE_ITEMS, parseValues, type RawPage } from './client.ts'
 import { Account, toHostAccount } from './repositories.ts'
 
 export function createRunReads(api: GithubApi): Pick<HostReader, 'listRuns' | 'readRun'> {
   return {
-    listRuns: (repository, options) => fetchRuns(api, repository, options),
+    listRuns: (repository, options) => readRefusable(fetchRuns(api, repository, options)),
 
     async readRun(repository, runId, attempt) {
       const parameters = { repository, run_id: runId, attempt_number: attempt }
@@ -35,7 +36,6 @@ async function fetchRuns(
   const until = new URLSearchParams(options.next).get('until')
   const parameters = { repository, ...createdBetween(options.since, until) }
   const page = await api.requestPage('GET /repos/{owner}/{repo}/actions/runs', parameters, options)
-  if (page === null) return { items: [], next: null, etag: null }
   if (page === 'not_modified') return page
   const values = parseValues(page.data)
   const items = api.parseItems(values, (run) => parseRun(run, repository))

@@ -9,6 +9,7 @@ import type {
 } from '../../code-host.ts'
 import { PageWalk } from '../../kit/page-walk.ts'
 import { Id, Maybe, readAs, Text, Timestamp } from '../../kit/payload.ts'
+import { acceptRefusal } from '../../kit/rest-error.ts'
 import {
   formatLane,
   getField,
@@ -138,7 +139,7 @@ async function fetchAttempts(api: GithubApi, since: Date): Promise<Attempt[]> {
   const walk = new PageWalk('deliveries')
   for (let next: string | null | undefined; next !== null; ) {
     const options = next ? { next } : {}
-    const page = await walk.read(() => api.requestPage(`GET ${DELIVERIES}`, {}, options))
+    const page = await walk.read(() => acceptRefusal(api.requestPage(`GET ${DELIVERIES}`, {}, options), 'any'))
     if (page === null || page === 'not_modified') break
     const read = api.parseItems(parseValues(page.data), (attempt) => readAs(Attempt, attempt))
     const recent = read.filter((attempt) => new Date(attempt.delivered_at) >= since)

@@ -10,6 +10,8 @@ export type SyncPhase = 'deliveries' | 'repositories' | 'objects'
 export type Sync = SyncScope & {
   number: number
   started_at: Date
+  /** When the synchronization before it ended; null for the first one. */
+  previous_at: Date | null
   /** How far back lists are read again. Null: only what has changed. */
   since: Date | null
   phase: SyncPhase
@@ -70,7 +72,12 @@ export async function updateSyncStarted(sql: Sql, connectionId: string, now: Dat
       where connection_id = ${connectionId}
         and due_at <= ${now}
       returning org_id, connection_id, number, started_at, since, phase, repositories_next, repositories_etag,
-        repositories_walk`
+        repositories_walk, (
+          select last_synced_at
+          from codehost_connections connection
+          where connection.org_id = codehost_syncs.org_id
+            and connection.id = codehost_syncs.connection_id
+        ) as previous_at`
     if (sync) await updateConnection(tx, connectionId, { sync_state: 'running', sync_error: null })
     return sync ?? null
   })

@@ -12,6 +12,8 @@ import type { ListedItem, SyncedList } from './synced-list.ts'
 
 /** How far back a list is read for the first time, unless all of it is read. */
 const FIRST_SYNC_MS = 90 * DAY_MS
+/** How far back items are read again daily that the host cannot be asked for. */
+const REREAD_MS = 7 * DAY_MS
 /** Hosts may show a change in their lists after a newer one. */
 const OVERLAP_MS = 10 * MINUTE_MS
 const ITEMS_AT_ONCE = 25
@@ -98,26 +100,37 @@ async function restart(
   known: ListPosition | null,
 ): Promise<ListPosition | 'not_modified'> {
   const { sync } = pass.run
-  const etag = known?.next === null && sync.since === null ? known.etag : null
+  const until = endOfWalk(list, known, sync)
+  const isReread = list.changes_late === true && isFirstOfDay(sync)
+  const etag = known?.next === null && sync.since === null && !isReread ? known.etag : null
+  const options = {
+    ...(etag !== null && { etag }),
+    ...(list.changes_late && known !== null && until !== null && { changed_since: until }),
+  }
   const walk = new PageWalk(list.name)
-  const page = await walk.read(() => list.read(pass, etag === null ? {} : { etag }))
+  const page = await walk.read(() => list.read(pass, options))
   if (page === 'not_modified') return page
   if (page.next === null && !isDenied(page)) pass.whole.set(list.name, new Set(page.items.map(({ id }) => id)))
-  return applyPage(pass, list, page, { ...startOfWalk(list, known, sync, page), walk: walk.state })
+  const isShort = !isReread || page.has_changes === true
+  const end = isShort ? until : earlier(until, new Date(sync.started_at.getTime() - REREAD_MS))
+  return applyPage(pass, list, page, { ...startOfWalk(known, sync, page), until: end, walk: walk.state })
+}
+
+/** Whether the synchronization before this one was on an earlier day. */
+function isFirstOfDay({ previous_at, started_at }: Sync): boolean {
+  return previous_at !== null && Math.floor(Number(previous_at) / DAY_MS) < Math.floor(Number(started_at) / DAY_MS)
 }
 
 function startOfWalk(
-  list: SyncedList,
   known: ListPosition | null,
   sync: Sync,
   { items, etag }: HostPage<ListedItem>,
-): Omit<ListPosition, 'walk'> {
+): Omit<ListPosition, 'walk' | 'until'> {
   const newest = Math.max(known?.newest_at?.getTime() ?? 0, ...items.map(({ changed_at }) => changed_at.getTime()))
   return {
     read_in: sync.number,
     etag,
     next: null,
-    until: endOfWalk(list, known, sync),
     newest_at: newest === 0 ? null : new Date(newest),
   }
 }

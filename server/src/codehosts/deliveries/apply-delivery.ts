@@ -128,7 +128,7 @@ async function applyToConnection(
   const { org_id, id } = connection
   if (translated.type === 'events')
     await applyEvents(context, tx, { org_id, connection_id: id, provider, host }, translated.events)
-  else for (const change of translated.changes) await enqueue(tx, readObject, { org_id, connection_id: id, change })
+  else for (const change of translated.changes) await enqueue(tx, readObject, { org_id, connection_id: id, provider, change })
   await Promise.all([
     updateConnectionEvent(tx, connection, now),
     settle(context.services, tx, delivery, { status: 'applied' }),

@@ -101,7 +101,7 @@ async function restart(
 ): Promise<ListPosition | 'not_modified'> {
   const { sync } = pass.run
   const until = endOfWalk(list, known, sync)
-  const isReread = list.changes_late === true && isFirstOfDay(sync)
+  const isReread = list.changes_late === true && sync.rereads
   const etag = known?.next === null && sync.since === null && !isReread ? known.etag : null
   const options = {
     ...(etag !== null && { etag }),
@@ -111,14 +111,9 @@ async function restart(
   const page = await walk.read(() => list.read(pass, options))
   if (page === 'not_modified') return page
   if (page.next === null && !isDenied(page)) pass.whole.set(list.name, new Set(page.items.map(({ id }) => id)))
-  const isShort = !isReread || page.has_changes === true
+  const isShort = !isReread || page.has_changes === true || known === null
   const end = isShort ? until : earlier(until, new Date(sync.started_at.getTime() - REREAD_MS))
   return applyPage(pass, list, page, { ...startOfWalk(known, sync, page), until: end, walk: walk.state })
-}
-
-/** Whether the synchronization before this one was on an earlier day. */
-function isFirstOfDay({ previous_at, started_at }: Sync): boolean {
-  return previous_at !== null && Math.floor(Number(previous_at) / DAY_MS) < Math.floor(Number(started_at) / DAY_MS)
 }
 
 function startOfWalk(

@@ -610,6 +610,8 @@ create table codehost_syncs (
   due_at timestamp(3) with time zone not null,
   pauses integer not null default 0,
   repositories_walk jsonb,
+  reread_at timestamp with time zone,
+  rereads boolean not null default false,
   constraint codehost_syncs_connection_id_key UNIQUE (connection_id),
   constraint codehost_syncs_pkey PRIMARY KEY (org_id, connection_id),
   constraint codehost_syncs_org_id_connection_id_fkey FOREIGN KEY (org_id, connection_id) REFERENCES codehost_connections(org_id, id),

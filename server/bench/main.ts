@@ -13,6 +13,7 @@ import { createCiRunByToken } from './create-ci-run-by-token.bench.ts'
 import { createCiRunOnCitus } from './create-ci-run-on-citus.bench.ts'
 import { gateDecision } from './gate-decision.bench.ts'
 import { gatePolls } from './gate-polls.bench.ts'
+import { hostsApart } from './hosts-apart.bench.ts'
 import { importConnection } from './import-connection.bench.ts'
 import { importSarif } from './import-sarif.bench.ts'
 import { isolation } from './isolation.bench.ts'
@@ -51,6 +52,7 @@ const BENCHMARKS: Benchmark<Setting>[] = [
   gateDecision,
   gatePolls,
   ...isolation,
+  hostsApart,
   ...largeReport,
   ...importConnection,
   ...storedStatements,

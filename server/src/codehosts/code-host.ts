@@ -39,6 +39,8 @@ export type HostPage<Item> = {
   etag: string | null
   /** The host's answer, where it does not let us read the list: the page has no items then. */
   refusal?: HostRefusal
+  /** Set if `changed_since` was answered: the list has what changed since then, and no more. */
+  has_changes?: true
 }
 
 /** A list that may not be read looks like an empty one without a version. */
@@ -56,6 +58,8 @@ export function truncatePage<Item extends { created_at: Date }>(page: HostPage<I
 export type ListOptions = {
   /** The oldest creation time. Lists that are sorted by the newest change ignore it. */
   since?: Date
+  /** Asks for what changed since then. Hosts that cannot be asked list the newest items instead. */
+  changed_since?: Date
   next?: string
   etag?: string
 }
@@ -210,8 +214,11 @@ export type HostClient = HostReader & {
   removeWebhooks(address: string): Promise<void>
 }
 
-/** Where a host sends the events of one connection, and the secret with which it proves them. */
-export type WebhookTarget = { address: string; secret: string }
+/**
+ * Where a host sends the events of one connection, and the secret with which it proves them. `look`
+ * names the synchronization that asks: what another one has found is looked at again.
+ */
+export type WebhookTarget = { address: string; secret: string; look: string }
 
 /** What a connection signs in with at a host that has no App of ours. */
 export type HostCredentials =

@@ -198,6 +198,86 @@ test('unchanged lists are not applied and their positions are not written', asyn
   )
 })
 
+test('what changed late in a run of the last seven days is read again once a day', async () => {
+  const [repository] = host.state.repositories
+  assert.ok(repository)
+  const [late, old] = [acme.run(repository, 'late', 6), acme.run(repository, 'old', 9)]
+  host.state.runs.push(late, acme.run(repository, 'eight', 8), acme.run(repository, 'more', 8.5), old)
+  await sync()
+  api.clock.advance(MINUTE_MS)
+  const updated_at = api.clock.now()
+  for (const run of [late, old])
+    host.state.runs.splice(host.state.runs.indexOf(run), 1, { ...run, status: 'failure', updated_at })
+  const statusOf = async (id: string) => {
+    const [row] = await api.services.sql<{ status: string }[]>`
+      select data ->> 'status' as status
+      from test_objects
+      where org_id = ${source.org_id}
+        and kind = 'run'
+        and key = ${id}`
+    return row?.status
+  }
+  await sync()
+  assert.deepEqual([await statusOf('late'), await statusOf('old')], ['success', 'success'])
+  api.clock.advance(24 * HOUR_MS - MINUTE_MS)
+  await sync()
+  assert.deepEqual([await statusOf('late'), await statusOf('old')], ['failure', 'success'])
+  host.requests.length = 0
+  await sync()
+  assert.equal(requestsOf('listRuns 1').length, 1, 'and then what is new')
+})
+
+test('a host that can be asked for changes is asked for those since the last synchronization', async () => {
+  const [repository] = host.state.repositories
+  assert.ok(repository)
+  const old = acme.run(repository, 'old', 80)
+  host.state.runs.push(old)
+  await sync()
+  api.clock.advance(HOUR_MS)
+  const changed = { ...old, attempt: 2, updated_at: api.clock.now() }
+  const asked: (Date | undefined)[] = []
+  host.answers.listRuns = async ({ id }, { changed_since }) => {
+    if (id === '1') asked.push(changed_since)
+    return { items: id === '1' ? [changed] : [], next: null, etag: '', has_changes: true }
+  }
+  await sync()
+  assert.deepEqual(asked, [new Date(acme.ago(1).getTime() - 10 * MINUTE_MS)])
+  const [row] = await api.services.sql`
+    select data ->> 'attempt' as attempt
+    from test_objects
+    where org_id = ${source.org_id}
+      and key = 'old'`
+  assert.equal(row?.attempt, '2')
+})
+
+test('every open alert that a whole list does not have is read, however many they are', async () => {
+  const [repository] = host.state.repositories
+  assert.ok(repository)
+  parts.listOpenAlerts = async (_db, _orgId, { repository: { id }, type, limit }) =>
+    id === '2' && type === 'dependabot'
+      ? Array.from({ length: 333 }, (_, index) => ({ type, number: index + 1 })).slice(0, limit)
+      : []
+  await sync()
+  const read = parts.applied.flatMap(({ kind, data }) => (kind === 'alert_change' ? data.number : []))
+  assert.equal(new Set(read).size, 332, 'all but the one that is listed')
+})
+
+test('until a webhook works, the connection says since when no event came', async () => {
+  const secret = 'a secret'
+  const withSecret = { ...services, secretsOfConnections: { read: async () => ({ webhook_secret: secret }) } }
+  host.answers.ensureWebhook = async () => {
+    throw new HostRefusal(422, 'The webhook is disabled.')
+  }
+  services = withSecret as unknown as Services
+  await sync()
+  assert.match((await shown()).sync_error ?? '', /webhook: The webhook is disabled\. No event has come yet\./)
+  const at = acme.ago(2)
+  await api.services.sql`update codehost_connections set last_event_at = ${at} where id = ${source.connection_id}`
+  await sync()
+  const since = new RegExp(`No event has come since ${at.toISOString()}`)
+  assert.match((await shown()).sync_error ?? '', since)
+})
+
 test('a lost webhook is found: new objects, changed objects, and runs and deployments that have ended', async () => {
   const [repository] = host.state.repositories
   assert.ok(repository)
@@ -227,7 +307,7 @@ test('a lost webhook is found: new objects, changed objects, and runs and deploy
   assert.equal(requestsOf('readRun').length, 1)
   assert.deepEqual(
     requestsOf('listRuns 1').map(({ options }) => Object.keys(options)),
-    [['etag']],
+    [['etag', 'changed_since']],
   )
 })
 

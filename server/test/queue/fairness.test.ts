@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { after, afterEach, before, test } from 'node:test'
 import { openSql, type Sql } from '../../src/platform/db/sql.ts'
 import { createLog } from '../../src/platform/log.ts'
+import { oneAtATime } from '../../src/platform/queue/job.store.ts'
 import { enqueue, enqueueRows, type Job } from '../../src/platform/queue/job.ts'
 import { definePayload, integer, Optional, text } from '../../src/platform/queue/payload.ts'
 import { startWorker } from '../../src/platform/queue/worker.ts'
@@ -62,11 +63,11 @@ const importing: Job<Start[], Payload> = {
 }
 
 /** A worker whose jobs run until the test ends them. */
-async function startHeld(concurrency: number) {
+async function startHeld(concurrency: number, more: Job<Start[], Payload>[] = []) {
   const starts: Start[] = []
   const worker = await startWorker({
     ...{ address: database.connection, context: starts, scheduled: [], log: createLog('silent'), concurrency },
-    jobs: [bulk, interactive, asking, importing] as Job<Start[], never>[],
+    jobs: [bulk, interactive, asking, importing, ...more] as Job<Start[], never>[],
   })
   const untilStarted = (count: number) => until(`${count} starts`, WAIT_MS_MAX, () => starts.length >= count)
   let ended = 0
@@ -228,6 +229,67 @@ test('one organization that waits for many hosts leaves the slots of others free
   await enqueue(sql, asking, { org_id: quiet, n: 0, host: 'host 1' })
   await worker.untilStarted(9)
   assert.equal(worker.starts.at(-1)?.org_id, quiet)
+})
+
+test('whoever is asked by one job at a time has one slot of an organization, in all workers', async () => {
+  const [loud, quiet] = [randomUUID(), randomUUID()]
+  const host = oneAtATime('hanging')
+  for (let n = 1; n <= 20; n += 1) {
+    await enqueue(sql, asking, { org_id: loud, n, host })
+    await enqueue(sql, importing, { org_id: loud, n, host })
+  }
+  await using one = await startHeld(4)
+  await one.untilStarted(1)
+  await using other = await startHeld(4)
+  await enqueue(sql, asking, { org_id: loud, n: 0, host: oneAtATime('well') })
+  await enqueue(sql, asking, { org_id: quiet, n: 0, host })
+  const started = () => [...one.starts, ...other.starts].map(({ org_id, name }) => `${org_id} ${name}`)
+  await until('three have started', WAIT_MS_MAX, () => started().length >= 3)
+  assert.deepEqual(
+    started().sort(),
+    [`${loud} asking ${host}`, `${loud} asking ${oneAtATime('well')}`, `${quiet} asking ${host}`].sort(),
+  )
+  const running = (await listJobs(sql)).filter(({ state }) => state === 'running')
+  assert.equal(running.length, 3)
+})
+
+test('imports come to an end although there is always an event of their host', async () => {
+  const [org_id, host] = [randomUUID(), oneAtATime('busy')]
+  for (let n = 1; n <= 30; n += 1) await enqueue(sql, asking, { org_id, n, host })
+  for (const n of [1, 2]) await enqueue(sql, importing, { org_id, n, host })
+  await using worker = await startHeld(1)
+  await worker.untilStarted(1)
+  for (let started = 1; started < 18; started += 1) await worker.next()
+  const imported = worker.starts.filter(({ name }) => name.startsWith('importing')).length
+  assert.equal(imported, 2)
+})
+
+test('a host that hangs for many organizations leaves half of the slots to other hosts', async () => {
+  const host = oneAtATime('hanging')
+  for (let n = 1; n <= 40; n += 1) await enqueue(sql, asking, { org_id: randomUUID(), n, host })
+  await using worker = await startHeld(2)
+  await worker.untilStarted(8)
+  await enqueue(sql, asking, { org_id: randomUUID(), n: 0, host: oneAtATime('well') })
+  await worker.untilStarted(9)
+  assert.equal(worker.starts.at(-1)?.name, `asking ${oneAtATime('well')}`)
+  assert.equal(worker.starts.length, 9)
+})
+
+test('a job whose error says when trying again can help waits until then in the queue', async () => {
+  const retryAt = new Date(Date.now() + 600_000)
+  const limited: Job<Start[], Payload> = {
+    ...asking,
+    name: 'test.limited',
+    attemptsMax: 5,
+    run: async () => {
+      throw Object.assign(new Error('limited'), { retryAt })
+    },
+  }
+  await enqueue(sql, limited, { org_id: randomUUID(), n: 1, host: oneAtATime('limiting') })
+  await using _worker = await startHeld(1, [limited])
+  await until('it has failed', WAIT_MS_MAX, async () => (await listJobs(sql))[0]?.state === 'scheduled')
+  const [job] = await listJobs(sql)
+  assert.ok(job && job.seconds_left > 590 && job.seconds_left < 601, `${job?.seconds_left}`)
 })
 
 test('a worker with one slot works on both classes, interactive first', async () => {

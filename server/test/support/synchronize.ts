@@ -9,6 +9,7 @@ import { synchronizeConnection } from '../../src/codehosts/sync/synchronize-conn
 import type { Sql, Tx } from '../../src/platform/db/sql.ts'
 import { createUuid } from '../../src/platform/ids.ts'
 import type { Services } from '../../src/services.ts'
+import { hostRepository } from './host-objects.ts'
 
 /** Where the test's handlers keep the newest version of each object. */
 export async function createObjectTable(sql: Sql): Promise<void> {
@@ -44,7 +45,7 @@ export function objectParts(hooks: { before(event: HostEvent): Promise<void> }):
       gate_request: keeps('gate_request'),
       deployment_review: keeps('deployment_review'),
       alert: keeps('alert'),
-      alert_change: keeps('alert_change'),
+      alert_change: [async (_services, _tx, _source, data) => void applied.push({ kind: 'alert_change', data })],
       pull_request: keeps('pull_request'),
       review: keeps('review'),
       push: keeps('push'),
@@ -136,7 +137,7 @@ export async function connectAcme({ sql, clock }: Services, orgId: string): Prom
       provider: source.provider,
       host: source.host,
       installation_id: createUuid(clock.now()),
-      account_id: createUuid(clock.now()),
+      account_id: hostRepository().owner_id,
       account_login: 'acme',
       account_type: 'Organization',
       status: 'active',

@@ -63,13 +63,14 @@ export async function listPendingCalls(sql: Sql, subject: SubjectKey): Promise<P
 const SUBJECTS_LISTED_MAX = 1000
 
 /** Subjects with calls that are due. */
-export async function listDueSubjects(sql: Sql, now: Date): Promise<SubjectKey[]> {
-  return sql<SubjectKey[]>`
-    select org_id, subject_type, subject_id
-    from codehost_calls
-    where status = 'pending'
+export async function listDueSubjects(sql: Sql, now: Date): Promise<(SubjectKey & { provider: string })[]> {
+  return sql<(SubjectKey & { provider: string })[]>`
+    select call.org_id, subject_type, subject_id, min(connection.provider) as provider
+    from codehost_calls call
+    join codehost_connections connection on connection.org_id = call.org_id and connection.id = call.connection_id
+    where call.status = 'pending'
       and next_try_at <= ${now}
-    group by org_id, subject_type, subject_id
+    group by call.org_id, subject_type, subject_id
     order by min(next_try_at)
     limit ${SUBJECTS_LISTED_MAX}`
 }

@@ -194,6 +194,15 @@ export async function updateConnectionEvent(
     )`
 }
 
+/** When an event of a connection arrived last; null: never. */
+export async function findLastEvent(db: Db, id: string): Promise<Date | null> {
+  const [row] = await db<{ last_event_at: Date | null }[]>`
+    select last_event_at
+    from codehost_connections
+    where id = ${id}`
+  return row?.last_event_at ?? null
+}
+
 /** The sealed secrets of a connection; null if it has none. */
 export async function findSealedSecrets(db: Db, connectionId: string): Promise<string | null> {
   const [row] = await db<{ credentials: string | null }[]>`

@@ -3,8 +3,9 @@ import { alreadyRemoved } from '../../errors/codehosts.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { createInvalidIdError, createNotFoundError } from '../../platform/http/errors.ts'
 import { isUuid } from '../../platform/ids.ts'
+import { oneAtATime } from '../../platform/queue/job.store.ts'
 import { defineJob, enqueue } from '../../platform/queue/job.ts'
-import { definePayload, text } from '../../platform/queue/payload.ts'
+import { definePayload, Optional, text } from '../../platform/queue/payload.ts'
 import { updateToDisconnected } from '../../repositories/followed-repository.store.ts'
 import type { Services } from '../../services.ts'
 import { HostRefusal } from '../code-host.ts'
@@ -49,7 +50,7 @@ export async function removeConnection(
   const { org_id, id, provider, host, installation_id } = connection
   await updateConnectionRemoved(tx, id)
   await updateToDisconnected(tx, org_id, id, null)
-  await enqueue(tx, removeWebhooks, { connection_id: id })
+  await enqueue(tx, removeWebhooks, { connection_id: id, provider })
   const entry = { principal, action: 'connection.remove', object: { type: 'connection', id }, reason: null }
   await insertAuditEntry(tx, org_id, { ...entry, details: { provider, host, installation_id } }, now)
 }
@@ -59,8 +60,8 @@ export async function removeConnection(
  * the host does not permit it, the webhooks stay there, and what they send is refused.
  */
 export const removeWebhooks = defineJob('codehosts.remove-webhooks', {
-  waitsFor: ({ connection_id }) => connection_id,
-  payload: definePayload({ connection_id: text }),
+  waitsFor: ({ provider, connection_id }) => oneAtATime(provider ?? connection_id),
+  payload: definePayload({ connection_id: text, provider: Optional(text) }),
   attemptsMax: 8,
   once: ({ connection_id }) => connection_id,
   async run(services: Services, removed) {

@@ -75,7 +75,8 @@ async function leaveSelection(tx: Tx, source: HostSource, repositoryId: string, 
 
 /**
  * The connection that a repository belongs to: that of its owner's account, unless the repository
- * was deleted or removed from the selection.
+ * was deleted or removed from the selection. A name counts only where the host gives no id, because
+ * another account can have it later.
  */
 async function owningConnection(
   tx: Tx,
@@ -85,9 +86,9 @@ async function owningConnection(
 ): Promise<string | null> {
   if (facts.deleted_at !== null) return null
   const login = facts.full_name.split('/', 1)[0]?.toLowerCase()
-  const owner =
-    connections.find(({ account_id }) => account_id === facts.owner_id) ??
-    connections.find(({ account_login }) => account_login.toLowerCase() === login)
+  const owner = connections.find(({ account_id, account_login }) =>
+    facts.owner_id ? account_id === facts.owner_id : account_login.toLowerCase() === login,
+  )
   if (!owner) return null
   return (await isSelected(tx, owner, repositoryId, facts.host_updated_at)) ? owner.id : null
 }

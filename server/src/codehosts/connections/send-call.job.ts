@@ -5,8 +5,9 @@ import type { Tx } from '../../platform/db/sql.ts'
 import { createUuid } from '../../platform/ids.ts'
 import { defineCounter } from '../../platform/metrics.ts'
 import { defineEvent, publish } from '../../platform/queue/event.ts'
+import { oneAtATime } from '../../platform/queue/job.store.ts'
 import { defineJob, defineScheduledJob, enqueue } from '../../platform/queue/job.ts'
-import { definePayload, OneOf, type PayloadOf, text } from '../../platform/queue/payload.ts'
+import { definePayload, OneOf, Optional, type PayloadOf, text } from '../../platform/queue/payload.ts'
 import type { Services } from '../../services.ts'
 import { HostRefusal } from '../code-host.ts'
 import {
@@ -31,16 +32,18 @@ const ended = defineCounter(
   ['action', 'outcome'],
 )
 
-/** Of one organization, whatever the host. */
+/** What is done after calls, whatever the host. */
 const CALLS = 'calls'
+
+type QueuedSubject = SubjectKey & { provider?: string }
 
 /**
  * Sends the pending calls of a subject in the order in which they were requested. One process sends
  * the calls of a subject at a time. A call whose answer was lost is repeated.
  */
 export const sendCalls = defineJob('codehosts.send-call', {
-  waitsFor: () => CALLS,
-  payload: definePayload({ org_id: text, subject_type: text, subject_id: text }),
+  waitsFor: ({ provider }) => oneAtATime(provider ?? CALLS),
+  payload: definePayload({ org_id: text, subject_type: text, subject_id: text, provider: Optional(text) }),
   attemptsMax: 10,
   once: subjectText,
   run: (services: Services, subject, stopping) =>
@@ -64,7 +67,7 @@ export const retryCalls = defineScheduledJob<Services>('codehosts.retry-calls', 
 })
 
 /** When one call is due, all are tried, so that their order stays the same after an outage. */
-async function sendPending(services: Services, subject: SubjectKey, stopping?: AbortSignal): Promise<void> {
+async function sendPending(services: Services, subject: QueuedSubject, stopping?: AbortSignal): Promise<void> {
   const { sql, clock } = services
   for (let calls = await listPendingCalls(sql, subject); isAnyDue(services, calls); ) {
     for (const call of calls) {
@@ -83,7 +86,7 @@ function isAnyDue({ clock }: Services, calls: readonly PendingCall[]): boolean {
 }
 
 /** Tries a call once. Returns the time of its next try; null if it has ended. */
-async function send(services: Services, subject: SubjectKey, call: PendingCall): Promise<Date | null> {
+async function send(services: Services, subject: QueuedSubject, call: PendingCall): Promise<Date | null> {
   const { sql, clock, log } = services
   await updateCallTried(sql, call)
   try {
@@ -180,6 +183,8 @@ export async function enqueueCall(tx: Tx, call: HostCall, now: Date): Promise<st
   const id = createUuid(now)
   if (!(await insertCall(tx, call, id, now))) return null
   const { org_id, subject } = call
-  await enqueue(tx, sendCalls, { org_id, subject_type: subject.type, subject_id: subject.id })
+  const { provider } = (await findConnection(tx, call.connection_id)) ?? {}
+  const named = { org_id, subject_type: subject.type, subject_id: subject.id }
+  await enqueue(tx, sendCalls, { ...named, ...(provider && { provider }) })
   return id
 }

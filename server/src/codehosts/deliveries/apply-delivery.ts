@@ -129,7 +129,9 @@ async function applyToConnection(
   const learned = { by: 'told', at: delivery.received_at } as const
   if (translated.type === 'events')
     await applyEvents(context, tx, { org_id, connection_id: id, provider, host, learned }, translated.events)
-  else for (const change of translated.changes) await enqueue(tx, readObject, { org_id, connection_id: id, change })
+  else
+    for (const change of translated.changes)
+      await enqueue(tx, readObject, { org_id, connection_id: id, provider, change })
   await Promise.all([
     updateConnectionEvent(tx, connection, now),
     settle(context.services, tx, delivery, { status: 'applied' }),

@@ -1,4 +1,5 @@
 import { lazy } from '../../platform/lazy.ts'
+import { oneAtATime } from '../../platform/queue/job.store.ts'
 import { defineJob, defineScheduledJob, enqueue } from '../../platform/queue/job.ts'
 import { definePayload, integer, type PayloadSchema, text } from '../../platform/queue/payload.ts'
 import type { Services } from '../../services.ts'
@@ -11,8 +12,10 @@ import { applyEvents } from './apply-events.ts'
 import type { HandlingServices } from './host-event-handler.ts'
 import { listDueShards } from './pending-delivery.store.ts'
 
-/** A change, and the connection whose webhook named it. */
-type ReadObject = { org_id: string; connection_id: string; change: ObjectChange }
+/**
+ * A change, and the connection whose webhook named it. Jobs of an earlier version name no provider.
+ */
+type ReadObject = { org_id: string; connection_id: string; provider?: string; change: ObjectChange }
 
 /** Every change has these members. The webhook was checked when it was translated. */
 const payload: PayloadSchema<ReadObject> = {
@@ -26,7 +29,7 @@ const payload: PayloadSchema<ReadObject> = {
  * object that wait are one read.
  */
 export const readObject = defineJob('codehosts.read-object', {
-  waitsFor: ({ connection_id }) => connection_id,
+  waitsFor: ({ provider, connection_id }) => oneAtATime(provider ?? connection_id),
   payload,
   attemptsMax: 20,
   once: ({ connection_id, change }) => JSON.stringify([connection_id, ...getChangeKey(change)]),

@@ -92,7 +92,7 @@ async function readBounded(response: Response): Promise<Buffer<ArrayBuffer> | nu
 export type Pace = {
   timeLimitMs: number
   waitUnitMs: number
-  /** Whether a request is sent once only, and no limit is waited for. */
+  /** Whether a request is sent once only. */
   once?: boolean
 }
 

@@ -1,4 +1,5 @@
-import { Type } from 'typebox'
+import { type Static, type TSchema, Type } from 'typebox'
+import { Value } from 'typebox/value'
 import { type HostPage, HostRefusal, type ListResult } from '../code-host.ts'
 import { type AnswerParser, type Parse, readAs } from './payload.ts'
 
@@ -46,6 +47,16 @@ const Cursor = Type.Object({
 function getOldestTime<Item>({ items }: PartPage<Item>, timeOf: (item: Item) => Date): number {
   const oldest = items.at(-1)
   return oldest === undefined ? Number.MAX_SAFE_INTEGER : timeOf(oldest).getTime()
+}
+
+/** A position in a list as we stored it. Null for none, and for one of an earlier version. */
+export function parseCursor<Schema extends TSchema>(schema: Schema, next: string | undefined): Static<Schema> | null {
+  try {
+    const cursor: unknown = JSON.parse(next ?? '')
+    return Value.Check(schema, cursor) ? cursor : null
+  } catch {
+    return null
+  }
 }
 
 /** The page of a list that may not be read. */

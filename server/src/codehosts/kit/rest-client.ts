@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Clock } from '../../platform/clock.ts'
 import type { Provider } from '../catalogue.ts'
 import { HostRefusal, HostUnavailable } from '../code-host.ts'
@@ -27,8 +26,6 @@ type RestOptions = {
   explain?(failed: FailedResponse, what: string): HostUnavailable | HostRefusal | null
   /** Whether an answer means that the credentials were refused, at hosts that do not answer 401. */
   isSignIn?(answer: RestResponse): boolean
-  /** Whether no request is sent until the end of a limit, because that would prolong it. */
-  pausesWhileLimited?: boolean
   /** Holds back requests that change something. */
   writes?: Spacing
   pace: Pace
@@ -52,16 +49,13 @@ export type RestRequest = {
 export type RestResponse = { status: number; headers: Headers; body: unknown }
 
 const TRIES_MAX = 3
-/** All tries together may take as long as two that get no answer: 60 s. */
-const FULL_TRIES = 2
-/** Longer waits would hold a worker: the job is tried again instead. */
-const WAIT_UNITS_MAX = 60
 const AT_ONCE_MAX = 8
 
 /**
- * Sends requests to the REST API of a host. Reads are tried again after failures of the server and
- * short limits; writes only after limits, because the host may have carried them out. Throws
- * `HostUnavailable` and `HostRefusal`.
+ * Sends requests to the REST API of a host. Reads are tried again at once after failures of the
+ * server, all together within the time of one request. Nothing is waited for, because a wait would
+ * hold a place of the worker: jobs are tried again instead. Until the end of a limit no request is
+ * sent, which would prolong it. Throws `HostUnavailable` and `HostRefusal`.
  */
 export class RestClient {
   readonly #options: RestOptions
@@ -119,26 +113,16 @@ export class RestClient {
 
   async #tryAgain(request: RestRequest): Promise<RestResponse> {
     const { pace } = this.#options
-    let leftMs = FULL_TRIES * pace.timeLimitMs
+    const triesMax = pace.once || !isRead(request) ? 1 : TRIES_MAX
+    const signal = AbortSignal.timeout(pace.timeLimitMs)
     for (let tries = 1; ; tries += 1) {
       this.#refuseWhileLimited()
-      const startedAt = performance.now()
-      const answer = await this.#sendAuthorized(request, AbortSignal.timeout(leftMs))
+      const answer = await this.#sendAuthorized(request, signal)
       if (!(answer instanceof Failure)) return answer
-      leftMs -= Math.ceil(performance.now() - startedAt)
-      const waitMs = tries < TRIES_MAX && leftMs > 0 && !pace.once ? this.#waitAfter(answer, request, tries) : null
-      if (waitMs === null) throw this.#noted(answer.error, answer.limitedUntil)
-      await delay(waitMs)
+      const { error, limitedUntil } = answer
+      const isFinal = !(error instanceof HostUnavailable) || error.retryAt !== null || signal.aborted
+      if (isFinal || tries >= triesMax) throw this.#noted(error, limitedUntil)
     }
-  }
-
-  /** Null if trying again at once does not help. */
-  #waitAfter({ error, limitedUntil }: Failure, request: RestRequest, tries: number): number | null {
-    const { clock, pace } = this.#options
-    if (!(error instanceof HostUnavailable) || (!isRead(request) && limitedUntil === null)) return null
-    const limitMs = error.retryAt === null ? null : error.retryAt.getTime() - clock.now().getTime()
-    const units = limitMs === null ? tries ** 2 : limitMs / 1000
-    return units <= WAIT_UNITS_MAX ? units * pace.waitUnitMs : null
   }
 
   /** Tokens that expire are renewed once. */
@@ -173,8 +157,7 @@ export class RestClient {
   }
 
   #refuseWhileLimited(): void {
-    const { clock, pausesWhileLimited } = this.#options
-    if (pausesWhileLimited && this.#limitedUntil !== null && clock.now() < this.#limitedUntil)
+    if (this.#limitedUntil !== null && this.#options.clock.now() < this.#limitedUntil)
       throw createLimitError(this.#hostName(), this.#limitedUntil)
   }
 

@@ -1,6 +1,7 @@
 import { collectConcurrently, runConcurrently } from '../../platform/concurrency.ts'
 import { countConnected, listConnected } from '../../repositories/followed-repository.store.ts'
 import { HostRefusal, HostUnavailable } from '../code-host.ts'
+import { findLastEvent } from '../connections/connection.store.ts'
 import { formatWebhookAddress } from '../connections/connection-secrets.ts'
 import { toHostRepository } from '../connections/open-client.ts'
 import { isRefused, upsertRefusals } from '../connections/refusal.store.ts'
@@ -88,6 +89,8 @@ class Progress {
 }
 
 const OPEN_MAX = 100
+const OPEN_ALERTS_MAX = 100_000
+const APPLIED_AT_ONCE = 100
 const READS_AT_ONCE = 4
 const MESSAGE_CHARS_MAX = 300
 
@@ -114,11 +117,13 @@ export async function readRepository(run: SyncRun, repository: HostRepository): 
     refusals: new Map(),
     note,
   }
+  const failures: Error[] = []
   await readSafely(
     run,
     () => ensureWebhook(pass),
-    (error) => note('webhook', error),
+    (error) => failures.push(error),
   )
+  for (const { message } of failures) note('webhook', new Error(`${message} ${await describeLastEvent(run)}`))
   for (const list of SYNCED_LISTS) if (!(await readList(pass, list))) return 'unfinished'
   await readOpen(pass, 'runs', () => openRuns(pass))
   await readOpen(pass, 'deployments', () => openDeployments(pass))
@@ -132,7 +137,14 @@ async function ensureWebhook({ run, repository }: RepositoryPass): Promise<void>
   const secrets = await services.secretsOfConnections.read(connection.id)
   if (secrets === null) return
   const address = formatWebhookAddress(services.config.baseUrl, connection)
-  await client.ensureWebhook(repository, { address, secret: secrets.webhook_secret })
+  const look = run.sync.started_at.toISOString()
+  await client.ensureWebhook(repository, { address, secret: secrets.webhook_secret, look })
+}
+
+/** Until the webhook works, people see what its absence means. */
+async function describeLastEvent({ services, connection }: SyncRun): Promise<string> {
+  const at = await findLastEvent(services.sql, connection.id)
+  return at === null ? 'No event has come yet.' : `No event has come since ${at.toISOString()}.`
 }
 
 async function readList(pass: RepositoryPass, list: SyncedList): Promise<boolean> {
@@ -158,8 +170,9 @@ async function readList(pass: RepositoryPass, list: SyncedList): Promise<boolean
 async function readOpen(pass: RepositoryPass, list: string, read: () => Promise<ListedItem[]>): Promise<void> {
   const read_at = pass.run.services.clock.now()
   const items = await readSafely(pass.run, read, (error) => pass.note(`open ${list}`, error))
-  if (items === null || items.length === 0) return
-  await applyItems(pass.run, { items, read_at }, (id, error) => pass.note(`${list} ${id}`, error))
+  const onFailure = (id: string, error: unknown) => pass.note(`${list} ${id}`, error)
+  for (let at = 0; at < (items?.length ?? 0); at += APPLIED_AT_ONCE)
+    await applyItems(pass.run, { items: items?.slice(at, at + APPLIED_AT_ONCE) ?? [], read_at }, onFailure)
 }
 
 async function openRuns({ run, repository, seen }: RepositoryPass): Promise<ListedItem[]> {
@@ -175,9 +188,9 @@ async function vanishedAlerts(pass: RepositoryPass, type: HostAlertType): Promis
   const { run, repository, now } = pass
   const listed = pass.whole.get(getAlertListName(type))
   if (listed === undefined) return []
-  const wanted = { repository, type, limit: OPEN_MAX + listed.size }
+  const wanted = { repository, type, limit: OPEN_ALERTS_MAX }
   const open = await run.parts.listOpenAlerts(run.services.sql, run.sync.org_id, wanted)
-  const vanished = open.filter(({ number }) => !listed.has(String(number))).slice(0, OPEN_MAX)
+  const vanished = open.filter(({ number }) => !listed.has(String(number)))
   return vanished.map((name) => ({
     id: String(name.number),
     ordered_at: now,

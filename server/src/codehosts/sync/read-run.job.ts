@@ -1,4 +1,5 @@
 import type { Tx } from '../../platform/db/sql.ts'
+import { oneAtATime } from '../../platform/queue/job.store.ts'
 import { defineJob, enqueue } from '../../platform/queue/job.ts'
 import { definePayload, integer, Optional, text } from '../../platform/queue/payload.ts'
 import { openRepository } from '../connections/open-client.ts'
@@ -7,7 +8,7 @@ import type { HostServices, NamedRun } from '../deliveries/host-event-handler.ts
 
 /** Reads a run that something else names, and applies it, unless its own event has arrived. */
 export const readRunJob = defineJob('codehosts.read-run', {
-  waitsFor: ({ provider }) => provider,
+  waitsFor: ({ provider }) => oneAtATime(provider),
   payload: definePayload({
     org_id: text,
     provider: text,

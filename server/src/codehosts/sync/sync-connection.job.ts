@@ -5,18 +5,19 @@ import type { Db } from '../../platform/db/sql.ts'
 import { createInvalidIdError, createNotFoundError } from '../../platform/http/errors.ts'
 import { isUuid } from '../../platform/ids.ts'
 import { lazy } from '../../platform/lazy.ts'
+import { oneAtATime } from '../../platform/queue/job.store.ts'
 import { defineJob, defineScheduledJob, enqueue } from '../../platform/queue/job.ts'
-import { definePayload, text } from '../../platform/queue/payload.ts'
+import { definePayload, Optional, text } from '../../platform/queue/payload.ts'
 import { update } from '../../platform/queue/update.ts'
 import type { Services } from '../../services.ts'
 import { findConnection } from '../connections/connection.store.ts'
-import { listActiveConnections, listDueSyncs, type SyncScope, upsertRequest } from './sync.store.ts'
+import { listActiveConnections, listDueSyncs, type QueuedSync, type SyncScope, upsertRequest } from './sync.store.ts'
 
 /** Works on the synchronization of a connection. */
 export const syncJob = defineJob('codehosts.synchronize', {
-  waitsFor: ({ connection_id }) => connection_id,
+  waitsFor: ({ provider, connection_id }) => oneAtATime(provider ?? connection_id),
   class: 'bulk',
-  payload: definePayload({ org_id: text, connection_id: text }),
+  payload: definePayload({ org_id: text, connection_id: text, provider: Optional(text) }),
   attemptsMax: 5,
   once: ({ connection_id }) => connection_id,
   run: lazy(async () => (await import('./synchronize-connection.ts')).synchronizeConnection),
@@ -31,7 +32,7 @@ const SINCE_MS_MAX = 400 * DAY_MS
  * `since`, lists are read again back to this time, at most 400 days; otherwise, only what has
  * changed is read.
  */
-export async function enqueueSync(db: Db, scope: SyncScope, now: Date, since: Date | null = null): Promise<void> {
+export async function enqueueSync(db: Db, scope: QueuedSync, now: Date, since: Date | null = null): Promise<void> {
   const earliest = now.getTime() - SINCE_MS_MAX
   await upsertRequest(db, scope, since && new Date(Math.max(since.getTime(), earliest)), now)
   await enqueue(db, syncJob, scope)
@@ -61,7 +62,8 @@ export async function synchronizeNow(
   const object = { type: 'connection', id }
   const entry = { principal, action: 'connection.sync', object, reason: null, details: { since } }
   await sql.begin(async (tx) => {
-    await enqueueSync(tx, { org_id: connection.org_id, connection_id: id }, now, since)
+    const { org_id, provider } = connection
+    await enqueueSync(tx, { org_id, connection_id: id, provider }, now, since)
     await insertAuditEntry(tx, connection.org_id, entry, now)
   })
   return connection.org_id
@@ -70,7 +72,8 @@ export async function synchronizeNow(
 /** Subscribes to `connectionMade`. */
 export async function followConnectionMade({ sql, clock }: Services, scope: SyncScope): Promise<void> {
   const { org_id, connection_id } = scope
-  await sql.begin((tx) => enqueueSync(tx, { org_id, connection_id }, clock.now()))
+  const { provider } = (await findConnection(sql, connection_id)) ?? {}
+  await sql.begin((tx) => enqueueSync(tx, { org_id, connection_id, ...(provider && { provider }) }, clock.now()))
 }
 
 /** Requests a synchronization of every active connection, when a worker starts. */

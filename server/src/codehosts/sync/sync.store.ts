@@ -4,12 +4,17 @@ import type { WalkState } from '../kit/page-walk.ts'
 /** Names a connection in the tables of the synchronization. */
 export type SyncScope = { org_id: string; connection_id: string }
 
+/** The same, with the host that its job asks. Earlier versions did not name it. */
+export type QueuedSync = SyncScope & { provider?: string }
+
 export type SyncPhase = 'deliveries' | 'repositories' | 'objects'
 
 /** A synchronization in progress. */
 export type Sync = SyncScope & {
   number: number
   started_at: Date
+  /** Whether it reads items of the last seven days again, as one synchronization a day does. */
+  rereads: boolean
   /** How far back lists are read again. Null: only what has changed. */
   since: Date | null
   phase: SyncPhase
@@ -32,9 +37,9 @@ export async function upsertRequest(db: Db, scope: SyncScope, since: Date | null
 
 const CONNECTIONS_MAX = 10_000
 
-export async function listActiveConnections(db: Db): Promise<SyncScope[]> {
-  return db<SyncScope[]>`
-    select org_id, id as connection_id
+export async function listActiveConnections(db: Db): Promise<QueuedSync[]> {
+  return db<QueuedSync[]>`
+    select org_id, id as connection_id, provider
     from codehost_connections
     where status = 'active'
     order by id
@@ -42,9 +47,9 @@ export async function listActiveConnections(db: Db): Promise<SyncScope[]> {
 }
 
 /** Connections whose synchronization is due. */
-export async function listDueSyncs(db: Db, now: Date): Promise<SyncScope[]> {
-  return db<SyncScope[]>`
-    select sync.org_id, sync.connection_id
+export async function listDueSyncs(db: Db, now: Date): Promise<QueuedSync[]> {
+  return db<QueuedSync[]>`
+    select sync.org_id, sync.connection_id, connection.provider
     from codehost_syncs sync
     join codehost_connections connection on connection.org_id = sync.org_id and connection.id = sync.connection_id
     where sync.due_at <= ${now}
@@ -53,11 +58,14 @@ export async function listDueSyncs(db: Db, now: Date): Promise<SyncScope[]> {
     limit ${CONNECTIONS_MAX}`
 }
 
+const REREAD_EVERY = '1 day'
+
 /**
  * Starts the synchronization that is due, or continues the one in progress; null if none is due.
  */
 export async function updateSyncStarted(sql: Sql, connectionId: string, now: Date): Promise<Sync | null> {
   return sql.begin(async (tx) => {
+    const isRereadDue = tx`coalesce(reread_at <= ${now}::timestamptz - ${REREAD_EVERY}::interval, true)`
     const [sync] = await tx<Sync[]>`
       update codehost_syncs
       set number = case when started_at is null then number + 1 else number end,
@@ -66,11 +74,13 @@ export async function updateSyncStarted(sql: Sql, connectionId: string, now: Dat
         requested_since = case when started_at is null then null else requested_since end,
         repositories_walk = case when started_at is null then null else repositories_walk end,
         phase = coalesce(phase, 'deliveries'),
+        rereads = case when started_at is null then ${isRereadDue} else rereads end,
+        reread_at = case when started_at is null and ${isRereadDue} then ${now}::timestamptz else reread_at end,
         started_at = coalesce(started_at, ${now})
       where connection_id = ${connectionId}
         and due_at <= ${now}
       returning org_id, connection_id, number, started_at, since, phase, repositories_next, repositories_etag,
-        repositories_walk`
+        repositories_walk, rereads`
     if (sync) await updateConnection(tx, connectionId, { sync_state: 'running', sync_error: null })
     return sync ?? null
   })
@@ -175,12 +185,12 @@ export async function updateSyncPostponed(db: Db, connectionId: string, now: Dat
       and due_at <= ${now}`
 }
 
-type SyncTiming = SyncScope & { is_open: boolean; due_at: Date }
+type SyncTiming = SyncScope & { provider: string; is_open: boolean; due_at: Date }
 
 /** When the synchronization of a connection goes on. `is_open`: it is in progress or requested. */
 export async function findTiming(db: Db, connectionId: string): Promise<SyncTiming | null> {
   const [row] = await db<SyncTiming[]>`
-    select sync.org_id, sync.connection_id, coalesce(sync.started_at, sync.requested_at) is not null as is_open,
+    select sync.org_id, sync.connection_id, connection.provider, coalesce(sync.started_at, sync.requested_at) is not null as is_open,
       sync.due_at
     from codehost_syncs sync
     join codehost_connections connection on connection.org_id = sync.org_id and connection.id = sync.connection_id

@@ -32,6 +32,11 @@ export type SyncedList = {
   is_optional: boolean
   /** Whether webhooks report the same. A failure is not noted, because the next hour reads it. */
   is_backup?: boolean
+  /**
+   * Whether items change long after they were made. The host is asked for what has changed; where
+   * it cannot be asked, the items of the last seven days are read again daily.
+   */
+  changes_late?: boolean
   read(pass: RepositoryPass, options: ListOptions): Promise<ListResult<ListedItem>>
 }
 
@@ -39,8 +44,12 @@ const runs: SyncedList = {
   name: 'runs',
   is_complete: false,
   is_optional: false,
-  read: async ({ run: { client }, repository }, options) =>
-    mapItems(await client.listRuns(repository, options), toRunItem),
+  changes_late: true,
+  read: async ({ run: { client }, repository }, options) => {
+    const page = await client.listRuns(repository, options)
+    const isOfChanges = page !== 'not_modified' && page.has_changes === true
+    return mapItems(page, (run) => ({ ...toRunItem(run), ...(isOfChanges && { ordered_at: run.updated_at }) }))
+  },
 }
 
 export function toRunItem(run: HostRun): ListedItem {

@@ -123,9 +123,9 @@ async function prepare(run: SyncRun): Promise<boolean> {
 async function queueRest({ sql, clock }: Services, connectionId: string): Promise<void> {
   const timing = await findTiming(sql, connectionId)
   if (!timing?.is_open) return
-  const { org_id, connection_id, due_at } = timing
+  const { org_id, connection_id, provider, due_at } = timing
   const delayMs = Math.max(0, due_at.getTime() - clock.now().getTime())
-  await enqueue(sql, syncJob, { org_id, connection_id }, delayMs)
+  await enqueue(sql, syncJob, { org_id, connection_id, provider }, delayMs)
 }
 
 /**

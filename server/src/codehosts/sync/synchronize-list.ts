@@ -12,6 +12,8 @@ import type { ListedItem, SyncedList } from './synced-list.ts'
 
 /** How far back a list is read for the first time, unless all of it is read. */
 const FIRST_SYNC_MS = 90 * DAY_MS
+/** How far back items are read again daily that the host cannot be asked for. */
+const REREAD_MS = 7 * DAY_MS
 /** Hosts may show a change in their lists after a newer one. */
 const OVERLAP_MS = 10 * MINUTE_MS
 const ITEMS_AT_ONCE = 25
@@ -105,32 +107,38 @@ async function restart(
   known: ListPosition | null,
 ): Promise<ListPosition | null> {
   const { sync } = pass.run
-  const etag = known?.next === null && sync.since === null ? known.etag : null
+  const until = endOfWalk(list, known, sync)
+  const isReread = list.changes_late === true && sync.rereads
+  const etag = known?.next === null && sync.since === null && !isReread ? known.etag : null
+  const options = {
+    ...(etag !== null && { etag }),
+    ...(list.changes_late && known !== null && until !== null && { changed_since: until }),
+  }
   const walk = new PageWalk(list.name)
   const read_at = pass.run.services.clock.now()
-  const page = await walk.read(() => list.read(pass, etag === null ? {} : { etag }))
+  const page = await walk.read(() => list.read(pass, options))
   if (page === 'not_modified') return null
   if (page.refusal !== undefined) {
     pass.refusals.set(list.name, page.refusal)
     return null
   }
   if (page.next === null && !isDenied(page)) pass.whole.set(list.name, new Set(page.items.map(({ id }) => id)))
-  const position = { ...startOfWalk(list, known, sync, page), walk: walk.state }
+  const isShort = !isReread || page.has_changes === true || known === null
+  const end = isShort ? until : earlier(until, new Date(sync.started_at.getTime() - REREAD_MS))
+  const position = { ...startOfWalk(known, sync, page), until: end, walk: walk.state }
   return applyPage(pass, list, { ...page, read_at }, position)
 }
 
 function startOfWalk(
-  list: SyncedList,
   known: ListPosition | null,
   sync: Sync,
   { items, etag }: HostPage<ListedItem>,
-): Omit<ListPosition, 'walk'> {
+): Omit<ListPosition, 'walk' | 'until'> {
   const newest = Math.max(known?.newest_at?.getTime() ?? 0, ...items.map(({ changed_at }) => changed_at.getTime()))
   return {
     read_in: sync.number,
     etag,
     next: null,
-    until: endOfWalk(list, known, sync),
     newest_at: newest === 0 ? null : new Date(newest),
   }
 }

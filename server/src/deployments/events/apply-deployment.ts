@@ -170,11 +170,11 @@ async function listReferring(tx: Tx, { facts, before, derived }: Settled): Promi
 
 /** A run with one attempt needs no request. */
 async function readUnknownAttempt(tx: Tx, { deployment, statuses }: HostFacts): Promise<void> {
-  const { org_id, id, host_run_id, host_attempt } = deployment
+  const { org_id, id, provider, host_run_id, host_attempt } = deployment
   const job_id = statuses.findLast((status) => status.job_id !== null)?.job_id ?? null
   if (host_attempt !== null || host_run_id === null || job_id === null) return
   const newest = await findNewestAttempt(tx, deployment)
-  if (newest > 1) await enqueue(tx, readAttemptJob, { org_id, id, job_id, newest })
+  if (newest > 1) await enqueue(tx, readAttemptJob, { org_id, id, provider, job_id, newest })
 }
 
 /** The rules of an environment are good for other deployments for this time. */
@@ -182,12 +182,13 @@ const RULES_FRESH_MS = 60 * 60_000
 
 async function readMissing({ clock }: Services, tx: Tx, facts: HostFacts): Promise<void> {
   const { deployment } = facts
-  const { org_id, id, host_run_id, environment_rules: rules } = deployment
+  const { org_id, id, provider, host_run_id, environment_rules: rules } = deployment
   await readUnknownAttempt(tx, facts)
   const standing = computeStanding(facts)
-  if (isMissingReviews(facts, standing)) await enqueue(tx, readReviewsJob, { org_id, id })
+  if (isMissingReviews(facts, standing)) await enqueue(tx, readReviewsJob, { org_id, id, provider })
   // Each event about a waiting deployment is a reason to look whether its request was lost.
-  if (standing.host === 'waiting' && isMissingRequest(facts)) await enqueue(tx, readRequestsJob, { org_id, id })
+  if (standing.host === 'waiting' && isMissingRequest(facts))
+    await enqueue(tx, readRequestsJob, { org_id, id, provider })
   if (host_run_id === null || rules?.is_known) return
   const environment = getEnvironmentKey(deployment)
   const fresh = await findEnvironmentRules(tx, environment, new Date(clock.now().getTime() - RULES_FRESH_MS))

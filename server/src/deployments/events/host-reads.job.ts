@@ -1,11 +1,15 @@
 import { lazy } from '../../platform/lazy.ts'
+import { oneAtATime } from '../../platform/queue/job.store.ts'
 import { defineJob } from '../../platform/queue/job.ts'
-import { definePayload, integer, text } from '../../platform/queue/payload.ts'
+import { definePayload, integer, Optional, text } from '../../platform/queue/payload.ts'
 import { update } from '../../platform/queue/update.ts'
+
+/** Whom jobs wait for that an earlier version queued, which did not name the host. */
+const DEPLOYMENTS = 'deployments'
 
 /** Reads the protection rules of an environment from its host. */
 export const readEnvironmentJob = defineJob('deployments.read-environment', {
-  waitsFor: ({ provider }) => provider,
+  waitsFor: ({ provider }) => oneAtATime(provider),
   payload: definePayload({ org_id: text, provider: text, repository_id: text, environment: text }),
   attemptsMax: 6,
   once: (key) => JSON.stringify([key.org_id, key.provider, key.repository_id, key.environment]),
@@ -16,8 +20,8 @@ export const readEnvironmentJob = defineJob('deployments.read-environment', {
 
 /** Reads the answers of reviewers, before a deployment counts as one that bypassed them. */
 export const readReviewsJob = defineJob('deployments.read-reviews', {
-  waitsFor: () => 'deployments',
-  payload: definePayload({ org_id: text, id: text }),
+  waitsFor: ({ provider }) => oneAtATime(provider ?? DEPLOYMENTS),
+  payload: definePayload({ org_id: text, id: text, provider: Optional(text) }),
   attemptsMax: 6,
   once: ({ org_id, id }) => `${org_id} ${id}`,
   run: lazy(async () => (await import('./read-reviews.ts')).readReviews),
@@ -27,8 +31,8 @@ export const readReviewsJob = defineJob('deployments.read-reviews', {
 
 /** Reads which attempt of its run a deployment belongs to, because lists do not name it. */
 export const readAttemptJob = defineJob('deployments.read-attempt', {
-  waitsFor: () => 'deployments',
-  payload: definePayload({ org_id: text, id: text, job_id: text, newest: integer }),
+  waitsFor: ({ provider }) => oneAtATime(provider ?? DEPLOYMENTS),
+  payload: definePayload({ org_id: text, id: text, job_id: text, newest: integer, provider: Optional(text) }),
   attemptsMax: 6,
   once: ({ org_id, id }) => `${org_id} ${id}`,
   run: lazy(async () => (await import('./read-reviews.ts')).readAttempt),
@@ -39,8 +43,8 @@ export const readAttemptJob = defineJob('deployments.read-attempt', {
  * Asks the host whether a deployment waits for our rule, because no request of its own has arrived.
  */
 export const readRequestsJob = defineJob('deployments.read-requests', {
-  waitsFor: () => 'deployments',
-  payload: definePayload({ org_id: text, id: text }),
+  waitsFor: ({ provider }) => oneAtATime(provider),
+  payload: definePayload({ org_id: text, id: text, provider: text }),
   attemptsMax: 6,
   once: ({ org_id, id }) => `${org_id} ${id}`,
   run: lazy(async () => (await import('./read-reviews.ts')).readRequests),

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Value } from 'typebox/value'
 import type { Sql } from '../db/sql.ts'
 import type { Log } from '../log.ts'
-import type { SlotClass } from './job.store.ts'
+import { isOneAtATime, type SlotClass } from './job.store.ts'
 import type { Job, ScheduledJob } from './job.ts'
 import { getJobFields, givenUp, runJobTry } from './job-work.ts'
 import {
@@ -45,6 +45,8 @@ export class JobSlots<Context> {
   #fillAgain = false
   /** A job may have been taken without an answer that says so. */
   #isUnsure = false
+  /** How many jobs that ask others were taken since the last bulk one. */
+  #outsideTurns = 0
 
   constructor(sql: Sql, workerId: string, options: SlotsOptions<Context>) {
     this.#sql = sql
@@ -95,10 +97,16 @@ export class JobSlots<Context> {
     return lockNextJob(this.#sql, { workerId: this.#workerId, names: [...this.#known.keys()], openings })
   }
 
-  /** The last slot that interactive work leaves is for bulk work first. */
+  /**
+   * The last slot that interactive work leaves is for bulk work first. Of jobs that ask others, bulk
+   * work is first now and then: an organization asks a host with one job at a time, and its imports
+   * come to an end although there is always an event.
+   */
   #listClasses(): readonly SlotClass[] {
     const interactive = [...this.#running.keys()].filter((job) => job.class === 'interactive').length
-    return interactive > 0 && interactive >= this.#options.concurrency - 1 ? BULK_FIRST : CLASSES
+    const isFull = interactive > 0 && interactive >= this.#options.concurrency - 1
+    const isBulkTurn = this.#outsideTurns >= OUTSIDE_TURNS_MAX
+    return [...(isFull ? LOCAL_BULK_FIRST : LOCAL), ...(isBulkTurn ? OUTSIDE_BULK_FIRST : OUTSIDE)]
   }
 
   /** What may be taken of a class next; null if it has no free slot. */
@@ -112,14 +120,32 @@ export class JobSlots<Context> {
       class: slotClass,
       turn: this.#turns.next(slotClass),
       full: counts.flatMap(({ jobs, share }) => listFull(jobs, share)),
-      fullAwaited: counts.flatMap(({ jobs, share }) => listFullAwaited(jobs, share.awaited)),
+      fullAwaited: [
+        ...counts.flatMap(({ jobs, share }) => listFullAwaited(jobs, share.awaited)),
+        ...listFullAwaited(this.#listAlone(), 1),
+      ],
+      fullParties: this.#listFullParties(),
     }
+  }
+
+  /** The jobs that ask somebody one at a time. */
+  #listAlone(): RunningJob[] {
+    return [...this.#running.keys()].filter(({ waits_for }) => isOneAtATime(waits_for))
+  }
+
+  /** Those whom so many organizations wait for that all others would have no slot. */
+  #listFullParties(): string[] {
+    const times = this.#shares.outside.all / 2
+    const parties = Map.groupBy(this.#listAlone(), ({ waits_for }) => waits_for as string)
+    return [...parties].flatMap(([party, jobs]) => (jobs.length >= times ? [party] : []))
   }
 
   async #start(job: RunningJob): Promise<void> {
     // It was taken while the worker was told to stop.
     if (this.#stopping.signal.aborted) return updateReturnedJob(this.#sql, this.#workerId, job.id)
     this.#turns.took(job)
+    if (job.class === 'outside') this.#outsideTurns += 1
+    if (job.class === 'outside_bulk') this.#outsideTurns = 0
     const done = this.#work(job).finally(() => {
       this.#running.delete(job)
       void this.fill()
@@ -170,7 +196,9 @@ export class JobSlots<Context> {
       attempts_max: job.attempts_max,
     }
     this.#options.log.error(about, 'A try of a job failed')
-    await this.#store(job, () => updateFailedTry(this.#sql, this.#workerId, job.id, message))
+    await this.#store(job, () =>
+      updateFailedTry(this.#sql, { id: job.id, worker_id: this.#workerId }, { message, retryAt: getRetryAt(error) }),
+    )
   }
 
   /**
@@ -206,8 +234,11 @@ export class JobSlots<Context> {
  */
 type Share = { all: number; organization: number; system: number; awaited: number }
 
-const CLASSES: readonly SlotClass[] = ['interactive', 'bulk', 'outside', 'outside_bulk']
-const BULK_FIRST: readonly SlotClass[] = ['bulk', 'interactive', 'outside', 'outside_bulk']
+const LOCAL: readonly SlotClass[] = ['interactive', 'bulk']
+const LOCAL_BULK_FIRST: readonly SlotClass[] = ['bulk', 'interactive']
+const OUTSIDE: readonly SlotClass[] = ['outside', 'outside_bulk']
+const OUTSIDE_BULK_FIRST: readonly SlotClass[] = ['outside_bulk', 'outside']
+const OUTSIDE_TURNS_MAX = 8
 
 /** The classes whose shares a job counts in. Bulk work also takes slots of interactive work. */
 const COUNTED: Record<SlotClass, readonly SlotClass[]> = {
@@ -226,8 +257,9 @@ const OUTSIDE_OF_ORGANIZATION = 8
  * An organization has half of those of a class (but two slots in all) and the system a quarter, so
  * that beside a flood of either, others find one at once. Of those that ask others, an organization
  * has an eighth (but eight, where that is no more than half), and half of its share for each that
- * it waits for, so that a host that hangs stops no other. Bulk work has half of all this. Each
- * worker keeps this by itself, so it holds for several.
+ * it waits for, so that one who hangs stops no other. Bulk work has half of all this. Each worker
+ * keeps this by itself, so it holds for several. Whoever is asked by one job at a time has one slot
+ * in all workers, and half of the slots of a worker with all organizations.
  */
 function computeShares(concurrency: number): Record<SlotClass, Share> {
   const bulk = Math.ceil(concurrency / 2)
@@ -246,6 +278,12 @@ function computeShares(concurrency: number): Record<SlotClass, Share> {
       awaited: outside.awaited / 2,
     },
   }
+}
+
+/** When trying again can help, as the error says; null if it does not say. */
+function getRetryAt(error: unknown): Date | null {
+  const { retryAt } = Object(error) as { retryAt?: unknown }
+  return retryAt instanceof Date ? retryAt : null
 }
 
 function getOrganization({ organization_id }: RunningJob): string {

@@ -1,5 +1,5 @@
 import { type Db, getSqlState, type Sql, UNIQUE_VIOLATION } from '../db/sql.ts'
-import type { SlotClass } from './job.store.ts'
+import { buildIsOneAtATime, type SlotClass } from './job.store.ts'
 
 /** A job in progress. `attempts` counts this try. `waits_for` is whom it asks; null for none. */
 export type RunningJob = {
@@ -30,9 +30,15 @@ export type AwaitedParty = { organization: string; waitsFor: string }
 
 /**
  * A class with a free slot. `full` are the organizations that have as many slots as they may, and
- * `fullAwaited` the same of whom they wait for.
+ * `fullAwaited` the same of whom they wait for. `fullParties` are those whom as many jobs ask as may.
  */
-export type Opening = { class: SlotClass; turn: Turn; full: readonly string[]; fullAwaited: readonly AwaitedParty[] }
+export type Opening = {
+  class: SlotClass
+  turn: Turn
+  full: readonly string[]
+  fullAwaited: readonly AwaitedParty[]
+  fullParties: readonly string[]
+}
 
 /** What a worker takes. It leaves jobs alone whose names it does not know. */
 type Takeable = { workerId: string; names: readonly string[]; openings: readonly Opening[] }
@@ -121,7 +127,10 @@ function listLocalCandidates(db: Db, { class: slotClass, turn, full }: Opening):
  * The same for jobs that ask others. It steps from one whom an organization waits for to the next,
  * however many jobs of those wait that are full.
  */
-function listOutsideCandidates(db: Db, { class: slotClass, turn, full, fullAwaited }: Opening): ReturnType<Db>[] {
+function listOutsideCandidates(
+  db: Db,
+  { class: slotClass, turn, full, fullAwaited, fullParties }: Opening,
+): ReturnType<Db>[] {
   // As the index has it; a parameter would not be recognized.
   const organization = db`coalesce(organization_id, '00000000-0000-0000-0000-000000000000')`
   const nextAwaited = (after: ReturnType<Db>): ReturnType<Db> => db`
@@ -132,6 +141,16 @@ function listOutsideCandidates(db: Db, { class: slotClass, turn, full, fullAwait
       and (${organization}, waits_for) > ${after}
     order by ${organization}, waits_for
     limit 1`
+  // Another worker may ask.
+  const isTaken: ReturnType<Db> = db`
+    ${buildIsOneAtATime(db, db`awaited.waits_for`)}
+    and exists (
+      select
+      from jobs asking
+      where asking.state = 'running'
+        and asking.waits_for = awaited.waits_for
+        and coalesce(asking.organization_id, ${SYSTEM_ORGANIZATION}::uuid) = awaited.organization
+    )`
   const ready = (after: ReturnType<Db>): ReturnType<Db> => db`
     select id
     from (
@@ -156,6 +175,8 @@ function listOutsideCandidates(db: Db, { class: slotClass, turn, full, fullAwait
         for update skip locked
       ) as job
       where awaited.organization <> all(${full as string[]}::uuid[])
+        and awaited.waits_for <> all(${fullParties as string[]}::text[])
+        and not (${isTaken})
         and not exists (
           select from unnest(
             ${fullAwaited.map((awaited) => awaited.organization)}::uuid[], ${fullAwaited.map((awaited) => awaited.waitsFor)}::text[]
@@ -200,16 +221,22 @@ export async function deleteFinishedJob(sql: Sql, workerId: string, id: number):
 }
 
 /**
- * Ends a failed try. The retry starts after an exponential backoff; after the last try the job
- * has failed.
+ * Ends a failed try. The retry starts after an exponential backoff, and not before `retryAt`; after
+ * the last try the job has failed.
  */
-export function updateFailedTry(sql: Sql, workerId: string, id: number, message: string): Promise<void> {
+export function updateFailedTry(
+  sql: Sql,
+  job: { id: number; worker_id: string },
+  { message, retryAt }: { message: string; retryAt: Date | null },
+): Promise<void> {
   return updateEndedJob(
     sql,
-    { id, worker_id: workerId },
+    job,
     sql`
       state = case when attempts >= attempts_max then 'failed' else 'scheduled' end,
-      run_at = greatest(now(), run_at) + exp(least(attempts, 10)) * interval '1 second',
+      run_at = greatest(
+        greatest(now(), run_at) + exp(least(attempts, 10)) * interval '1 second', ${retryAt}::timestamptz
+      ),
       last_error = ${message.replaceAll('\0', '')}`,
   )
 }

@@ -52,13 +52,28 @@ const REASONS: Readonly<Record<string, string>> = {
   fixed: 'revoked',
 }
 
+/**
+ * "Alerts - List" (Azure DevOps REST API 7.2): `criteria.confidenceLevels`: "Both `high` and `other`
+ * must be specified to get alerts of all confidence. Default to high. Only applicable for secret
+ * alerts." `criteria.onlyDefaultBranch`: "only return alerts found on the default branch".
+ */
 function listAlerts(state: AzureState, request: AzureRequest): Alert[] {
   const { query } = request
   const since = new Date(query.get('criteria.modifiedSince') ?? 0)
   const type = query.get('criteria.alertType')
+  const ids = query.get('criteria.alertIds')?.split(',')
+  const levels = (query.get('criteria.confidenceLevels') ?? 'high').split(',')
+  const isOnDefault = ({ details, repository: { default_branch } }: Alert) =>
+    query.get('criteria.onlyDefaultBranch') !== 'true' || details.ref === `refs/heads/${default_branch}`
   return alertsOf(state, request)
+    .filter((one) => one.type !== 'secret_scanning' || levels.includes(confidenceOf(state, one)))
+    .filter((one) => isOnDefault(one) && (ids === undefined || ids.includes(String(one.id))))
     .filter((one) => one.updated_at >= since && (type === null || alert(state, one).alertType === type))
     .sort((one, other) => other.id - one.id)
+}
+
+function confidenceOf({ unsure }: AzureState, alert: Alert): string {
+  return unsure.has(alert) ? 'other' : 'high'
 }
 
 function alertsOf(state: AzureState, request: AzureRequest): Alert[] {

@@ -7,6 +7,7 @@ import { alert, approval } from './rule-objects.ts'
 import { type ServiceHooks, scopeOf } from './service-hooks.ts'
 import { type AzureState, guidOf, newToken } from './state.ts'
 
+type RepositoryChange = Extract<Change, { type: 'repository' }>
 type Send = (eventType: string, publisherId: string, resource: object) => void
 
 /** Sends the service hooks of each change, and asks our check. */
@@ -35,6 +36,7 @@ export function sendEvents(state: AzureState, hooks: ServiceHooks): void {
 
 function sendChange(state: AzureState, hooks: ServiceHooks, change: Change, send: Send): void {
   const its = change.repository
+  if (change.type === 'repository') sendRepository(state, change, send)
   if (change.type === 'push')
     send('git.push', 'tfs', { ...push(state, change.push, its), repository: repository(state, its) })
   if (change.type === 'pull_request' || change.type === 'review') {
@@ -50,6 +52,21 @@ function sendChange(state: AzureState, hooks: ServiceHooks, change: Change, send
     const event = change.action === 'opened' ? 'created' : 'state-changed'
     send(`ms.vss-alerts.alert-${event}-event`, 'advsec', alert(state, change.alert))
   }
+}
+
+/**
+ * "Service hook events" (Azure DevOps), "Repository created", "renamed", "deleted" and "status
+ * changed": a deletion has `repositoryId`, the others have `repository`. There is no event of a new
+ * default branch or visibility.
+ */
+function sendRepository(state: AzureState, { repository: its, action, from }: RepositoryChange, send: Send): void {
+  const shown = repository(state, its)
+  if (action === 'created') send('git.repo.created', 'tfs', { repository: shown })
+  if (action === 'renamed') send('git.repo.renamed', 'tfs', { oldName: from, newName: its.name, repository: shown })
+  if (action === 'archived' || action === 'unarchived')
+    send('git.repo.statuschanged', 'tfs', { disabled: its.archived, repository: shown })
+  if (action === 'deleted')
+    send('git.repo.deleted', 'tfs', { repositoryId: its.uuid, repositoryName: its.name, isHardDelete: false })
 }
 
 function runResource(run: Run) {

@@ -42,7 +42,14 @@ export type FakeAzureOptions = {
   principal?: boolean
 }
 
-export type FakeAzure = FakeHost & { state: AzureState; url: string; hooks: ServiceHooks; operations: Trouble }
+export type FakeAzure = FakeHost & {
+  state: AzureState
+  url: string
+  hooks: ServiceHooks
+  operations: Trouble
+  /** An organization has another name from now on. */
+  rename(organization: Account, name: string): void
+}
 
 let description: Description | undefined
 
@@ -92,6 +99,7 @@ export async function startFakeAzure({ principal = false }: FakeAzureOptions = {
     state,
     hooks,
     url: server.url,
+    rename: (organization, name) => state.rename(organization, name),
     close: () => server.close(),
   }
 }

@@ -129,19 +129,25 @@ function environmentOf(state: AzureState, request: AzureRequest): ProjectEnviron
   return found(all.find(({ id }) => String(id) === request.params.environmentId))
 }
 
+/**
+ * "Builds - List" (Azure DevOps REST API 7.1): `minTime`: "filters to builds that
+ * finished/started/queued after this date based on the queryOrder specified".
+ */
 function listBuilds(state: AzureState, request: AzureRequest) {
   const { query } = request
   const ids = query.get('buildIds')?.split(',')
   const repositoryId = query.get('repositoryId')
-  const from = new Date(query.get('minTime') ?? 0)
+  const from = query.get('minTime') ?? ''
+  const timeOf = (one: ReturnType<typeof build>) =>
+    query.get('queryOrder') === 'finishTimeDescending' ? one.finishTime : one.queueTime
   const runs = state.repositoriesOf(projectOf(state, request)).flatMap((one) => one.runs)
   return runs
     .filter(({ id }) => ids === undefined || ids.includes(String(id)))
     .filter(({ repository }) => repositoryId === null || repository.uuid === repositoryId)
-    .filter(({ created_at }) => created_at >= from)
     .map((run) => build(state, run))
+    .filter((one) => (timeOf(one) ?? '') >= from)
     .filter(({ status }) => query.get('statusFilter') === null || status === query.get('statusFilter'))
-    .sort((one, other) => other.queueTime.localeCompare(one.queueTime))
+    .sort((one, other) => (timeOf(other) ?? '').localeCompare(timeOf(one) ?? ''))
 }
 
 function logsOf(run: Run): { id: number; lines: string[] }[] {

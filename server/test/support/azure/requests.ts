@@ -12,9 +12,16 @@ export type AzureRoutes = Routes<Caller>
 /** What needs no credentials. */
 const PUBLIC = ['GET /_apis/resourceAreas/{areaId}', 'POST /{tenant}/oauth2/v2.0/token']
 
-/** Without good credentials, Azure DevOps answers with its sign-in page. */
-export function authenticate(state: AzureState, { operation, headers }: Omit<AzureRequest, 'caller'>): Caller {
+/** Where Azure DevOps sends browsers. */
+const SIGN_IN = 'https://spsprodcus1.vssps.visualstudio.com/_signin?realm=dev.azure.com'
+
+/**
+ * Without good credentials, Azure DevOps answers with its sign-in page. "Rename your organization":
+ * "your organization URL changes", so credentials are not those of an organization of the old name.
+ */
+export function authenticate(state: AzureState, { operation, headers, params }: Omit<AzureRequest, 'caller'>): Caller {
   if (PUBLIC.includes(operation)) return null
+  if (state.formerNames.has(params.organization ?? '')) throw new HttpError(302, 'Found', { location: SIGN_IN })
   const basic = basicOf(headers.authorization)
   const token = basic?.user === '' ? basic.password : bearerOf(headers.authorization)
   const check = state.checks.find((one) => one.token === token) ?? null

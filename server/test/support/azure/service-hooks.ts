@@ -95,7 +95,8 @@ function fieldsOf(body: AzureRequest['body']) {
 }
 
 /** The password is not shown. */
-function subscription({ uuid, settings, active }: Hook) {
+function subscription({ uuid, settings, active, created_at }: Hook) {
   const consumerInputs = { ...(settings.consumerInputs as object), basicAuthPassword: '********' }
-  return { ...settings, id: uuid, status: active ? 'enabled' : 'disabledBySystem', consumerInputs }
+  const createdDate = created_at.toISOString()
+  return { ...settings, id: uuid, createdDate, status: active ? 'enabled' : 'disabledBySystem', consumerInputs }
 }

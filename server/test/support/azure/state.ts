@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
-import type { Account, Deployment, Environment, Project, Repository, Run } from '../hosts/types.ts'
+import type { Account, Alert, Deployment, Environment, Project, Repository, Run } from '../hosts/types.ts'
 import { World } from '../hosts/world.ts'
 import { Credentials } from './credentials.ts'
 
@@ -42,9 +42,20 @@ export class AzureState {
   readonly logs = new Map<string, { id: number; lines: string[] }>()
   /** Organizations without Advanced Security refuse to list alerts. */
   readonly withoutSecurity = new Set<Account>()
+  /** Secrets of the confidence `other`. */
+  readonly unsure = new Set<Alert>()
+  /** The names that organizations had before. */
+  readonly formerNames = new Set<string>()
   url = ''
   /** The service connections that our program made. */
   readonly serviceConnections: ServiceConnection[] = []
+
+  rename(organization: Account, name: string): void {
+    this.formerNames.add(organization.login)
+    this.world.accounts.delete(organization.login.toLowerCase())
+    organization.login = name
+    this.world.accounts.set(name.toLowerCase(), organization)
+  }
 
   projectsOf(organization: Account): Project[] {
     return this.world.projects.filter(({ owner }) => owner === organization)

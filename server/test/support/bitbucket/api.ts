@@ -40,18 +40,23 @@ export function hashOf(repository: Repository, name: string): string {
   return known
 }
 
-/** A page of a list. Some lists page by the number of the page, others by an opaque position. */
+/**
+ * A page of a list. Bitbucket's reference ("Pagination"): `next` is a "link to the next page if it
+ * exists", and `size`, the "total number of objects in the response", "is an optional element". The
+ * list of pipelines never names a next page (`namesNext`), as its users report:
+ * https://github.com/atlassian-api/atlassian-python-api/issues/652
+ */
 export function page(
   { url }: Bitbucket,
   request: Request,
   items: readonly unknown[],
-  { pagelenMax = 100, pagelenDefault = 10 } = {},
+  { pagelenMax = 100, pagelenDefault = 10, namesNext = true } = {},
 ): Answer {
   const asked = Number(request.query.get('pagelen') ?? pagelenDefault)
   if (!(asked >= 1 && asked <= pagelenMax)) throw new HttpError(400, 'Invalid pagelen')
   const number = Number(request.query.get('page') ?? 1)
   const values = items.slice((number - 1) * asked, number * asked)
-  const hasNext = items.length > number * asked
+  const hasNext = namesNext && items.length > number * asked
   const next = new URL(`${url()}${request.url.pathname}${request.url.search}`)
   next.searchParams.set('page', String(number + 1))
   return ok({ pagelen: asked, size: items.length, page: number, values, ...(hasNext ? { next: next.href } : {}) })

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import type { Change } from '../hosts/change.ts'
 import { refOf } from '../hosts/history.ts'
 import { lastAttempt } from '../hosts/stories/jobs.ts'
@@ -88,7 +89,9 @@ function sendSpan(hooks: Webhooks, run: Run, name: string): void {
     'pipeline_run.run_number': String(lastAttempt(run).number),
   }
   const listed = Object.entries(attributes).map(([key, stringValue]) => ({ key, value: { stringValue } }))
-  const payload = { resourceSpans: [{ scopeSpans: [{ spans: [{ name, attributes: listed }] }] }] }
+  // Each span has an id (OpenTelemetry, "Trace": "SpanId … is a randomly generated 8-byte array").
+  const spanId = randomBytes(8).toString('hex')
+  const payload = { resourceSpans: [{ scopeSpans: [{ spans: [{ spanId, name, attributes: listed }] }] }] }
   hooks.emit(SPAN_EVENT, [`repository ${repository.uuid}`], payload)
 }
 

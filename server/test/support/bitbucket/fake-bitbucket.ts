@@ -33,6 +33,7 @@ export type FakeBitbucket = FakeHost & {
   world: World
   url: string
   hooks: Webhooks
+  trouble: Trouble
   tokens: Tokens
   /** A new access token of a workspace. */
   token(login: string): string

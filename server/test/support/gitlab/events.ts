@@ -24,6 +24,7 @@ const HEADERS: Readonly<Record<string, string>> = {
   deployment_events: 'Deployment Hook',
   vulnerability_events: 'Vulnerability Hook',
   project_events: 'Project Hook',
+  resource_access_token_events: 'Resource Access Token Hook',
 }
 
 /** Sends the webhooks of each change to the group and to the project. */

@@ -4,6 +4,7 @@ import { startRestServer } from '../hosts/rest-server.ts'
 import { Stories } from '../hosts/stories/stories.ts'
 import { Tokens } from '../hosts/tokens.ts'
 import { Trouble } from '../hosts/trouble.ts'
+import type { Run } from '../hosts/types.ts'
 import { Webhooks } from '../hosts/webhooks.ts'
 import { fullName, World } from '../hosts/world.ts'
 import { describeGitlab } from './description.ts'
@@ -39,6 +40,10 @@ export type FakeGitLab = FakeHost & {
   setAccessLevel(level: number): void
   /** A new token of a group. */
   token(login: string): string
+  /** A pipeline is one that another pipeline of its project started. */
+  makeChild(run: Run): void
+  /** A group has another path from now on. */
+  renameGroup(login: string, to: string): void
 }
 
 /**
@@ -55,6 +60,7 @@ export async function startFakeGitLab(options: FakeGitLabOptions = {}): Promise<
   )
   const gitlab: Gitlab = {
     ...{ world, webhooks, edition, signs, url: server.url, accessLevel: 50, approved: new Map() },
+    ...{ children: new Set<Run>(), subgroups: new Map() },
   }
   const tokens = new Tokens('glpat-')
   const trouble = new Trouble()
@@ -71,7 +77,14 @@ export async function startFakeGitLab(options: FakeGitLabOptions = {}): Promise<
   const setAccessLevel = (level: number) => {
     gitlab.accessLevel = level
   }
-  const own = { world, url: server.url, trouble, hooks: webhooks, setAccessLevel, token }
+  const makeChild = (run: Run) => void gitlab.children.add(run)
+  const renameGroup = (login: string, to: string) => {
+    const group = world.organization(login)
+    world.accounts.delete(login.toLowerCase())
+    group.login = to
+    world.accounts.set(to.toLowerCase(), group)
+  }
+  const own = { world, url: server.url, trouble, hooks: webhooks, setAccessLevel, token, makeChild, renameGroup }
   return { ...hostOf({ gitlab, tokens, trouble, requests: server.requests, close: () => server.close() }), ...own }
 }
 

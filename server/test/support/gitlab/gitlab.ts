@@ -1,6 +1,6 @@
 import { found, HttpError } from '../hosts/http-error.ts'
 import { type Answer, ok, type RestRequest, type Routes } from '../hosts/rest-request.ts'
-import type { Account, AnyDeployment, Repository } from '../hosts/types.ts'
+import type { Account, AnyDeployment, Repository, Run } from '../hosts/types.ts'
 import type { Webhooks } from '../hosts/webhooks.ts'
 import type { World } from '../hosts/world.ts'
 
@@ -19,6 +19,24 @@ export type Gitlab = {
   accessLevel: number
   /** Deployments with all approvals, ours being the last. Their jobs wait to be started. */
   approved: Map<AnyDeployment, { comment: string | null }>
+  /** Pipelines that another pipeline of their project started. */
+  children: Set<Run>
+  /** The subgroups, by the id of their group and their path in it. */
+  subgroups: Map<string, Subgroup>
+}
+
+type Subgroup = { id: number; owner: Account; path: string; parent_id: number }
+
+/** The namespace of a project, which has the id of the group or of a subgroup. */
+export function namespaceOf(gitlab: Gitlab, owner: Account, path: string): { id: number; parent_id: number | null } {
+  if (path === '') return { id: owner.id, parent_id: null }
+  const key = `${owner.id}/${path}`
+  const known = gitlab.subgroups.get(key)
+  if (known !== undefined) return known
+  const parent = namespaceOf(gitlab, owner, path.split('/').slice(0, -1).join('/'))
+  const made = { id: gitlab.world.newIds().id, owner, path, parent_id: parent.id }
+  gitlab.subgroups.set(key, made)
+  return made
 }
 
 /** Our token stands for the group that it belongs to. */

@@ -65,6 +65,13 @@ export class Webhooks extends Deliveries<HookDelivery> {
     }
   }
 
+  /** Sends a payload to one webhook, whatever it wants, and answers the status that came back. */
+  async sendTo(hook: Hook, event: string, payload: unknown): Promise<number> {
+    const delivery = this.take({ guid: this.#world.newIds().uuid, hook, event, payload, tries: [] })
+    await this.settled()
+    return delivery.tries.at(-1)?.statusCode ?? 0
+  }
+
   protected messageOf(delivery: HookDelivery): Message {
     const body = JSON.stringify(delivery.payload)
     const headers = { 'content-type': 'application/json', ...this.#sign(delivery, body) }

@@ -13,6 +13,12 @@ const PAGE_ITEMS = 100
 const WINDOWS_MS = [2 * HOUR_MS, DAY_MS, 7 * DAY_MS, null]
 
 /**
+ * Secrets of which Advanced Security is not sure are listed only where both levels are named. What
+ * is found on other branches is not the state of the repository.
+ */
+const CRITERIA = { 'criteria.confidenceLevels': 'high,other', 'criteria.onlyDefaultBranch': true }
+
+/**
  * Alerts have no time of their last change, but those that were changed since a time can be listed.
  * Each page has those of a longer time. An alert that only a longer time finds was not changed in
  * the shorter one, which gives the time that its version is compared by.
@@ -34,8 +40,10 @@ export function createAlertReads(api: AzureApi): Pick<HostReader, 'listAlerts' |
     async readAlert(repository, { type, number }) {
       const path = await fetchAlertsPath(api, repository)
       const fetchedAt = api.now()
-      const alert = path && (await api.fetch({ path: path + encodePath`/${number}`, security: true }))
-      const found = alert ? parseAlert(alert, repository, fetchedAt) : null
+      // A single alert does not say whether the default branch has it.
+      const query = { ...CRITERIA, 'criteria.alertIds': number }
+      const list = path && (await api.fetchList({ path, query, security: true }))
+      const [found] = list ? api.parseItems(list.values, (alert) => parseAlert(alert, repository, fetchedAt)) : []
       return found?.type === type ? found : null
     },
   }
@@ -63,6 +71,7 @@ async function fetchWindow(
   const ago = (age: number | null | undefined) => (age ? new Date(Date.parse(from) - age) : undefined)
   const query = {
     top: PAGE_ITEMS,
+    ...CRITERIA,
     'criteria.alertType': ALERT_WORDS[type],
     'criteria.modifiedSince': ago(WINDOWS_MS[window])?.toISOString(),
   }

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import type { Clock } from '../../../platform/clock.ts'
 import type { Log } from '../../../platform/log.ts'
-import { HostRefusal } from '../../code-host.ts'
+import { HostRefusal, HostUnavailable } from '../../code-host.ts'
 import type { HostAccount, HostRepository } from '../../host-repository.ts'
 import type { Pace } from '../../kit/api-fetch.ts'
 import type { CredentialSession } from '../../kit/credential-session.ts'
@@ -9,7 +9,7 @@ import { PageWalk } from '../../kit/page-walk.ts'
 import type { RawPage, WholeList } from '../../kit/pages.ts'
 import { AnswerParser, Maybe, parseText, readAs, Text } from '../../kit/payload.ts'
 import { encodePath, RestClient, type RestRequest, type RestResponse } from '../../kit/rest-client.ts'
-import { acceptRefusal } from '../../kit/rest-error.ts'
+import { acceptRefusal, CredentialsRefused } from '../../kit/rest-error.ts'
 
 /** The addresses of the APIs of Azure DevOps. */
 type AzureUrls = {
@@ -114,6 +114,8 @@ const SECURITY_VERSION = '7.2-preview.1'
 const CORE_AREA = '79134c72-4a58-4b42-976c-04e7115f32bf'
 /** An organization can be renamed. */
 const NAME_AGE_MS_MAX = 10 * 60_000
+/** What is not found may be under another name, which is looked up this seldom. */
+const NAME_CHECKED_MS_MIN = 60_000
 const PROJECTS_MAX = 10_000
 const WHOLE_LIST_PAGES_MAX = 20
 
@@ -139,6 +141,7 @@ export class AzureApi extends AnswerParser {
   readonly #security: RestClient
   readonly #projects = new Map<string, Promise<string | null>>()
   #name: { value: Promise<string | null>; readAt: number } | null = null
+  #checkedAt = 0
 
   constructor(options: AzureApiOptions) {
     super('Azure DevOps', options.log)
@@ -180,14 +183,41 @@ export class AzureApi extends AnswerParser {
    * `path` begins after the name of the organization. Throws `HostUnavailable` and `HostRefusal`.
    */
   async request(request: AzureRequest, organization?: string): Promise<RestResponse> {
-    const { preview, security, path, query, ...rest } = request
-    const name = organization ?? (await this.organization())
+    if (organization !== undefined) return this.#send(request, organization)
+    const name = await this.organization()
+    try {
+      return await this.#send(request, name)
+    } catch (error) {
+      const renamed = await this.#findNewName(name, error)
+      if (renamed === null) throw error
+      return this.#send(request, renamed)
+    }
+  }
+
+  async #send({ preview, security, path, query, ...rest }: AzureRequest, name: string): Promise<RestResponse> {
     const version = preview === undefined ? API_VERSION : `${API_VERSION}-preview.${preview}`
-    return (security ? this.#security : this.#main).request({
+    const answer = await (security ? this.#security : this.#main).request({
       ...rest,
       path: encodePath`/${name}` + path,
       query: { ...query, 'api-version': security ? SECURITY_VERSION : version },
     })
+    if (isPage(answer)) throw new HostUnavailable('Azure DevOps answered with a page instead of JSON.')
+    return answer
+  }
+
+  /**
+   * The present name of the organization, if it is another one: under its former name, its requests
+   * are answered with the sign-in page, or with 404. Null if the error has another cause.
+   */
+  async #findNewName(name: string, error: unknown): Promise<string | null> {
+    const isMissing = error instanceof HostRefusal && error.status === 404
+    const now = this.now().getTime()
+    if (isMissing && now - this.#checkedAt < NAME_CHECKED_MS_MIN) return null
+    if (!isMissing && !(error instanceof CredentialsRefused)) return null
+    this.#checkedAt = now
+    this.#name = null
+    const present = await this.organization().catch(() => name)
+    return present === name ? null : present
   }
 
   /** Null if the object does not exist or may not be read. */
@@ -264,7 +294,18 @@ function parseOrganizationName(address: string | null | undefined): string | nul
   return name ? decodeURIComponent(name) : null
 }
 
-/** Azure DevOps answers requests without good credentials with its sign-in page. */
-function isSignInPage({ status, headers }: RestResponse): boolean {
-  return status === 203 || status === 302 || (headers.get('content-type') ?? '').startsWith('text/html')
+/** The host and the path of the pages at which people sign in. */
+const SIGN_IN = /^(?:https:\/\/login\.microsoftonline\.com\/|https?:\/\/[^/?#]+\/_signin(?:[/?#]|$))/i
+
+/**
+ * Whether Azure DevOps does not accept the credentials: it answers with its sign-in page (203), or
+ * leads to it. Other pages and redirects say nothing about credentials.
+ */
+export function isSignInPage({ status, headers }: Pick<RestResponse, 'status' | 'headers'>): boolean {
+  return status === 203 || (status === 302 && SIGN_IN.test(headers.get('location') ?? ''))
+}
+
+/** A page that says that the service is down, for example. */
+function isPage({ headers }: RestResponse): boolean {
+  return (headers.get('content-type') ?? '').startsWith('text/html')
 }

@@ -68,3 +68,14 @@ test('an approval of an environment names its deployment', () => {
   const expected = { type: 'changes', changes: [deployment] }
   assert.deepEqual(parseDelivery('ms.vss-pipelinechecks-events.approval-completed', payload), expected)
 })
+
+test('events of repositories name the repository, a deletion by its id alone', () => {
+  const id = '278D5CD2-584D-4B63-824A-2BA458937249'
+  const meaning = (change: string) => ({
+    type: 'changes',
+    changes: [{ repository_id: id.toLowerCase(), type: 'repository', change }],
+  })
+  for (const name of ['created', 'renamed', 'statuschanged'])
+    assert.deepEqual(parseDelivery(`git.repo.${name}`, { resource: { repository: { id } } }), meaning('changed'))
+  assert.deepEqual(parseDelivery('git.repo.deleted', { resource: { repositoryId: id } }), meaning('deleted'))
+})

@@ -17,6 +17,10 @@ const PARSERS: Readonly<Record<string, (payload: unknown) => ObjectChange[]>> = 
     Type.Object({ resource: Type.Object({ ...Push.properties, repository: identified() }) }),
     parsePushEvent,
   ),
+  'git.repo.created': reading(repositoryEvent(), createRepositoryParser('changed')),
+  'git.repo.renamed': reading(repositoryEvent(), createRepositoryParser('changed')),
+  'git.repo.statuschanged': reading(repositoryEvent(), createRepositoryParser('changed')),
+  'git.repo.deleted': reading(repositoryEvent(), createRepositoryParser('deleted')),
   'git.pullrequest.created': reading(pullRequestEvent(), parsePullRequestEvent),
   'git.pullrequest.updated': reading(pullRequestEvent(), parsePullRequestEvent),
   'build.complete': reading(Type.Object({ resource: Type.Object({ id: Id }), ...inProject() }), parseBuildEvent),
@@ -58,6 +62,18 @@ function parsePushEvent({
 }): ObjectChange[] {
   const repository_id = resource.repository.id.toLowerCase()
   return parseRefPushes(resource).map((push) => ({ repository_id, type: 'push', push }))
+}
+
+/** That of a deletion has the id alone. */
+function repositoryEvent() {
+  return Type.Object({ resource: Type.Object({ repository: Maybe(identified()), repositoryId: Maybe(Guid) }) })
+}
+
+function createRepositoryParser(change: 'changed' | 'deleted') {
+  return ({ resource }: Static<ReturnType<typeof repositoryEvent>>): ObjectChange[] => {
+    const id = resource.repository?.id ?? resource.repositoryId
+    return id ? [{ repository_id: id.toLowerCase(), type: 'repository', change }] : []
+  }
 }
 
 function pullRequestEvent() {

@@ -5,8 +5,17 @@ import { type FakeAzure, type FakeAzureOptions, startFakeAzure } from '../../../
 import type { Repository } from '../../../../test/support/hosts/types.ts'
 import { systemClock } from '../../../platform/clock.ts'
 import { createLog } from '../../../platform/log.ts'
-import { type CodeHost, type HostClient, type HostCredentials, HostRefusal, HostUnavailable } from '../../code-host.ts'
+import {
+  type CodeHost,
+  type HostClient,
+  type HostCredentials,
+  HostRefusal,
+  HostUnavailable,
+  type ListResult,
+} from '../../code-host.ts'
+import type { HostAlert } from '../../host-alert.ts'
 import type { HostRepository } from '../../host-repository.ts'
+import type { HostRun } from '../../host-run.ts'
 import { createAzureHost } from './host.ts'
 
 const CONNECTION = '0198a000-0000-7000-8000-000000000001'
@@ -193,4 +202,61 @@ test('a decision without a check of ours is refused with a clear text', async (t
   await assert.rejects(decide(null), { status: 409 })
   await assert.rejects(decide('https://elsewhere.example/events?job=1'), { status: 409 })
   assert.ok(!fake.requests.some((request) => request.includes('/plans/')))
+})
+
+test('secrets of every confidence are alerts, and those of other branches are none', async (t) => {
+  const { fake, client, shop, repository } = await setUp(t)
+  const type = 'secret_scanning'
+  for (let count = 0; count < 130; count += 1) {
+    const alert = fake.stories.openAlert(shop, { type })
+    if (count % 6 === 0) fake.state.unsure.add(alert)
+  }
+  const elsewhere = fake.stories.openAlert(shop, { type, ref: 'refs/heads/topic' })
+  const numbers = new Set<number>()
+  for (let next: string | null = ''; next !== null; ) {
+    const page: ListResult<HostAlert> = await client.listAlerts(repository, type, next === '' ? {} : { next })
+    assert.ok(page !== 'not_modified')
+    for (const { number } of page.items) numbers.add(number)
+    next = page.next
+  }
+  assert.deepEqual([numbers.size, numbers.has(elsewhere.id)], [130, false])
+  const [unsure] = fake.state.unsure
+  assert.equal((await client.readAlert(repository, { type, number: unsure?.id as number }))?.status, 'open')
+  assert.equal(await client.readAlert(repository, { type, number: elsewhere.id }), null)
+  assert.deepEqual(fake.violations, [])
+})
+
+test('a stage that runs again in an old build is among the changes, and so is a new build', async (t) => {
+  const { fake, client, shop, repository } = await setUp(t)
+  const [old, other] = [1, 2].map(() => fake.stories.startRun(shop).finish('build'))
+  assert.ok(old && other)
+  const changed_since = fake.state.world.now()
+  old.rerun('grace').finish('build', 'failure')
+  const queued = fake.stories.startRun(shop)
+  const found: HostRun[] = []
+  for (let next: string | null = ''; next !== null; ) {
+    const options = next === '' ? { changed_since } : { next }
+    const page: ListResult<HostRun> = await client.listRuns(repository, options)
+    assert.ok(page !== 'not_modified' && page.has_changes)
+    found.push(...page.items)
+    next = page.next
+  }
+  assert.deepEqual(
+    found.map(({ number, attempt, status }) => [number, attempt, status]),
+    [
+      [old.id, 2, 'failure'],
+      [queued.id, 1, 'queued'],
+    ],
+  )
+  assert.deepEqual(fake.violations, [])
+})
+
+test('a renamed organization is found by its id, whatever its former name answers', async (t) => {
+  const { fake, client, shop, repository } = await setUp(t)
+  assert.ok(await client.readRepository(repository.id))
+  fake.rename(shop.owner, 'acme-inc')
+  assert.equal((await client.readRepository(repository.id))?.full_name, 'acme-inc/acme products/_git/shop')
+  const page = await client.listRepositories({})
+  assert.ok(page !== 'not_modified' && page.items.length === 1)
+  assert.deepEqual(fake.violations, [])
 })

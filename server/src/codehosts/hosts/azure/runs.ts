@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import type { HostReader, ListOptions, ListResult } from '../../code-host.ts'
 import type { HostRepository } from '../../host-repository.ts'
 import type { HostPullRequestName, HostRun, HostRunStatus, TriggerKind } from '../../host-run.ts'
-import { NO_ACCESS } from '../../kit/pages.ts'
+import { NO_ACCESS, parseCursor } from '../../kit/pages.ts'
 import { Id, Maybe, parseText, readAs, Text } from '../../kit/payload.ts'
 import { encodePath } from '../../kit/rest-client.ts'
 import { type AzureApi, Guid, Identity, LISTED, parseAccount, parseTime, selectLatest, Time } from './client.ts'
@@ -39,26 +39,62 @@ export function createRunReads(api: AzureApi): RunReads {
   }
 }
 
+/**
+ * Builds that ended since a time, and then those that were queued since. A stage that runs again in
+ * an old build ends the build again.
+ */
+const CHANGES = ['finishTimeDescending', 'queueTimeDescending'] as const
+
+/** Where a walk through the builds goes on. `changed_since` is null for a list of all. */
+const Cursor = Type.Object({
+  changed_since: Type.Union([Time, Type.Null()]),
+  order: Type.Integer({ minimum: 0, maximum: CHANGES.length - 1 }),
+  token: Type.Union([Text, Type.Null()]),
+})
+type Cursor = Static<typeof Cursor>
+
 async function fetchRuns(
   api: AzureApi,
   repository: HostRepository,
-  { since, next }: ListOptions,
+  { since, changed_since, next }: ListOptions,
 ): Promise<ListResult<HostRun>> {
   const project = await api.fetchProject(repository)
-  const filter = { $top: PAGE_RUNS, minTime: since?.toISOString() }
-  const page = project && (await fetchBuildPage(api, { repository, project, filter }, next))
+  const start: Cursor = { changed_since: changed_since?.toISOString() ?? null, order: 0, token: null }
+  const cursor = parseCursor(Cursor, next) ?? start
+  const isOfChanges = cursor.changed_since !== null
+  const filter = {
+    $top: PAGE_RUNS,
+    minTime: cursor.changed_since ?? since?.toISOString(),
+    ...(isOfChanges && { queryOrder: CHANGES[cursor.order] }),
+  }
+  const page = project && (await fetchBuildPage(api, { repository, project, filter }, cursor.token))
   if (!page) return NO_ACCESS
   const items = await Promise.all(page.builds.map((build) => fetchRun(api, build, repository)))
-  return { items, next: page.next, etag: LISTED }
+  const following = isOfChanges ? nextOfChanges(cursor, page.next) : page.next && { ...cursor, token: page.next }
+  return {
+    items,
+    next: following && JSON.stringify(following),
+    etag: LISTED,
+    ...(isOfChanges && { has_changes: true }),
+  }
 }
 
-type BuildList = { repository: HostRepository; project: string; filter: { $top: number; minTime?: string | undefined } }
+function nextOfChanges(cursor: Cursor, token: string | null): Cursor | null {
+  if (token !== null) return { ...cursor, token }
+  return cursor.order + 1 < CHANGES.length ? { ...cursor, order: cursor.order + 1, token: null } : null
+}
+
+type BuildList = {
+  repository: HostRepository
+  project: string
+  filter: { $top: number; minTime?: string | undefined; queryOrder?: (typeof CHANGES)[number] | undefined }
+}
 
 /** Builds of a repository, newest first. Null if they may not be read. */
 export async function fetchBuildPage(
   api: AzureApi,
   { repository, project, filter }: BuildList,
-  next?: string,
+  next?: string | null,
 ): Promise<{ builds: Build[]; next: string | null } | null> {
   const query = {
     repositoryId: repository.id,

@@ -8,7 +8,7 @@ import { createLog } from '../../../platform/log.ts'
 import { createAzureHost } from './host.ts'
 
 const ADDRESS = 'https://shiplock.example/webhooks/azure/0198a000-0000-7000-8000-000000000001'
-const EVENTS = 12
+const EVENTS = 16
 
 async function setUp(t: TestContext) {
   const fake = await startFakeAzure()
@@ -36,10 +36,10 @@ test('each event has one subscription of the project, with the secret as its pas
   const other = fake.stories.addRepository('acme/docs') as Repository
   assert.equal(other.project, shop.project)
   const client = open()
-  await client.ensureWebhook(repository, { address: ADDRESS, secret: 'one' })
+  await client.ensureWebhook(repository, { address: ADDRESS, secret: 'one', look: 'first' })
   const second = await client.readRepository(other.uuid)
   assert.ok(second)
-  await client.ensureWebhook(second, { address: ADDRESS, secret: 'one' })
+  await client.ensureWebhook(second, { address: ADDRESS, secret: 'one', look: 'first' })
   const { hooks } = fake.hooks
   assert.equal(hooks.length, EVENTS)
   assert.equal(new Set(hooks.flatMap(({ events }) => [...events])).size, EVENTS)
@@ -50,16 +50,16 @@ test('each event has one subscription of the project, with the secret as its pas
 
 test('a subscription that is missing, disabled, doubled or has another secret is corrected', async (t) => {
   const { fake, open, repository } = await setUp(t)
-  await open('1').ensureWebhook(repository, { address: ADDRESS, secret: 'one' })
+  await open('1').ensureWebhook(repository, { address: ADDRESS, secret: 'one', look: 'first' })
   const [first, second, third] = fake.hooks.hooks
   assert.ok(first && second && third)
   fake.hooks.removeHook(first)
   second.active = false
   fake.hooks.addHook({ ...third, events: third.events })
-  await open('2').ensureWebhook(repository, { address: ADDRESS, secret: 'one' })
+  await open('2').ensureWebhook(repository, { address: ADDRESS, secret: 'one', look: 'first' })
   assert.equal(fake.hooks.hooks.length, EVENTS)
   assert.ok(fake.hooks.hooks.every(({ active }) => active))
-  await open('3').ensureWebhook(repository, { address: ADDRESS, secret: 'two' })
+  await open('3').ensureWebhook(repository, { address: ADDRESS, secret: 'two', look: 'first' })
   assert.ok(fake.hooks.hooks.every(({ secret }) => secret === 'two'))
   assert.deepEqual(
     fake.state.serviceConnections.map(({ username, password, shown }) => [username, password, shown.url]),
@@ -68,12 +68,12 @@ test('a subscription that is missing, disabled, doubled or has another secret is
   assert.deepEqual(fake.violations, [])
 })
 
-test('a project is looked at once in ten minutes; removing leaves the hooks of others', async (t) => {
+test('a project is looked at once in a synchronization; removing leaves the hooks of others', async (t) => {
   const { fake, open, repository, shop } = await setUp(t)
   const client = open()
-  await client.ensureWebhook(repository, { address: ADDRESS, secret: 'one' })
+  await client.ensureWebhook(repository, { address: ADDRESS, secret: 'one', look: 'first' })
   const before = fake.requests.length
-  await client.ensureWebhook(repository, { address: ADDRESS, secret: 'one' })
+  await client.ensureWebhook(repository, { address: ADDRESS, secret: 'one', look: 'first' })
   assert.equal(fake.requests.length, before)
   const scope = `project ${shop.project.uuid}`
   const consumerInputs = { url: 'https://other.example/' }
@@ -95,9 +95,9 @@ test('a project is looked at once in ten minutes; removing leaves the hooks of o
 test('organizations may refuse the events of Advanced Security and the service connection', async (t) => {
   const { fake, open, repository } = await setUp(t)
   fake.operations.failing.set('POST /{organization}/_apis/serviceendpoint/endpoints', 403)
-  await open().ensureWebhook(repository, { address: ADDRESS, secret: 'one' })
+  await open().ensureWebhook(repository, { address: ADDRESS, secret: 'one', look: 'first' })
   assert.equal(fake.hooks.hooks.length, EVENTS)
   fake.operations.failing.set('POST /{organization}/_apis/hooks/subscriptions', 403)
-  const refused = open('2').ensureWebhook(repository, { address: `${ADDRESS}2`, secret: 'one' })
+  const refused = open('2').ensureWebhook(repository, { address: `${ADDRESS}2`, secret: 'one', look: 'first' })
   await assert.rejects(refused, { status: 403 })
 })

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type Static, Type } from 'typebox'
 import { type HostClient, HostRefusal, type WebhookTarget } from '../../code-host.ts'
+import { Remembered } from '../../kit/cache.ts'
 import { Maybe, readAs, Text } from '../../kit/payload.ts'
 import { encodePath } from '../../kit/rest-client.ts'
 import { acceptRefusal } from '../../kit/rest-error.ts'
@@ -19,8 +20,6 @@ function secretMark(secret: string): string {
   return createHash('sha256').update(secret).digest('hex').slice(0, MARK_CHARS)
 }
 
-/** A project's service hooks are looked at this often at most. */
-const CHECK_MS_MIN = 10 * 60_000
 const SUBSCRIPTIONS = '/_apis/hooks/subscriptions'
 const CONSUMER = { consumerId: 'webHooks', consumerActionId: 'httpRequest' }
 
@@ -36,6 +35,11 @@ const EVENTS: readonly Event[] = [
     eventType,
     resourceVersion: '1.0',
   })),
+  ...['created', 'renamed', 'deleted', 'statuschanged'].map((change) => ({
+    publisherId: 'tfs',
+    eventType: `git.repo.${change}`,
+    resourceVersion: '1.0-preview.1',
+  })),
   ...[
     'ms.vss-pipelines.run-state-changed-event',
     'ms.vss-pipelines.stage-state-changed-event',
@@ -50,27 +54,25 @@ const EVENTS: readonly Event[] = [
   })),
 ]
 
-/** Subscriptions are of a project, and cover all of its repositories. */
+/**
+ * Subscriptions are of a project, and cover all of its repositories. Each project is looked at once
+ * in a synchronization.
+ */
 export function createWebhookActions(api: AzureApi): Pick<HostClient, 'ensureWebhook' | 'removeWebhooks'> {
-  const checked = new Map<string, { at: number; key: string; done: Promise<void> }>()
+  const read = async (key: string) => {
+    const [project, target] = JSON.parse(key) as [string, WebhookTarget]
+    await ensureProject(api, project, target)
+    await ensureServiceConnection(api, project, target)
+  }
+  const looks = new Remembered({ read, clock: api.options.clock, ageMsMax: Number.POSITIVE_INFINITY })
   return {
     async ensureWebhook(repository, target) {
       const project = await api.fetchProject(repository)
       if (project === null) throw new HostRefusal(404, 'The repository does not exist, or may not be read.')
-      const now = api.now().getTime()
-      const last = checked.get(project)
-      const key = formatAddress(target)
-      if (last?.key === key && now - last.at < CHECK_MS_MIN) return last.done
-      const done = ensureProject(api, project, target).then(() => ensureServiceConnection(api, project, target))
-      checked.set(project, { at: now, key, done })
-      return done.catch((error) => {
-        checked.delete(project)
-        throw error
-      })
+      await looks.get(JSON.stringify([project, target]))
     },
 
     async removeWebhooks(address) {
-      checked.clear()
       const own = await fetchOwn(api, address)
       for (const { id } of own) await sendRemoval(api, id)
       const projects = new Set(own.flatMap(({ publisherInputs }) => publisherInputs?.projectId ?? []))
@@ -80,7 +82,7 @@ export function createWebhookActions(api: AzureApi): Pick<HostClient, 'ensureWeb
 }
 
 /** Azure DevOps does not show the password of a subscription, so the address has a mark of it. */
-function formatAddress({ address, secret }: WebhookTarget): string {
+function formatAddress({ address, secret }: Pick<WebhookTarget, 'address' | 'secret'>): string {
   return `${address}?${new URLSearchParams({ secret: secretMark(secret) })}`
 }
 
@@ -91,30 +93,52 @@ async function fetchOwn(api: AzureApi, address: string): Promise<Subscription[]>
 }
 
 /**
- * One subscription of each event. Further ones, which another process made meanwhile, are removed.
+ * One subscription of each event. Further ones are removed, also those that another process made at
+ * the same time: both keep the older one.
  */
 async function ensureProject(api: AzureApi, project: string, target: WebhookTarget): Promise<void> {
-  const own = (await fetchOwn(api, target.address)).filter(
-    ({ publisherInputs }) => publisherInputs?.projectId?.toLowerCase() === project,
-  )
+  const own = await fetchOfProject(api, project, target)
   const used = new Set(EVENTS.map(({ eventType }) => eventType))
   for (const { id } of own.filter(({ eventType }) => !used.has(eventType ?? ''))) await sendRemoval(api, id)
-  for (const event of EVENTS) {
-    const [first, ...others] = own.filter(({ eventType }) => eventType === event.eventType)
+  const hasMade = await ensureEvents(api, project, target, own)
+  if (hasMade) await removeDoubles(api, await fetchOfProject(api, project, target))
+}
+
+/** Those of the project, the oldest first. */
+async function fetchOfProject(api: AzureApi, project: string, { address }: WebhookTarget): Promise<Subscription[]> {
+  const own = await fetchOwn(api, address)
+  const age = ({ createdDate, id }: Subscription) => `${createdDate} ${id}`
+  return own
+    .filter(({ publisherInputs }) => publisherInputs?.projectId?.toLowerCase() === project)
+    .sort((one, other) => (age(one) < age(other) ? -1 : 1))
+}
+
+async function removeDoubles(api: AzureApi, own: readonly Subscription[]): Promise<void> {
+  for (const [, ...others] of Map.groupBy(own, ({ eventType }) => eventType).values())
     for (const { id } of others) await sendRemoval(api, id)
-    const wanted = {
-      ...event,
-      ...CONSUMER,
-      publisherInputs: { projectId: project },
-      consumerInputs: formatInputs(target),
-    }
-    if (first === undefined) await sendSubscription(api, wanted)
-    else if (!isGood(first, target)) {
-      const { id } = first
-      const body = { ...wanted, id, status: 'enabled' }
-      await api.request({ method: 'PUT', path: SUBSCRIPTIONS + encodePath`/${id}`, body })
+}
+
+/** Returns whether a subscription was missing. */
+async function ensureEvents(
+  api: AzureApi,
+  project: string,
+  target: WebhookTarget,
+  own: readonly Subscription[],
+): Promise<boolean> {
+  await removeDoubles(api, own)
+  let hasMade = false
+  for (const event of EVENTS) {
+    const known = own.find(({ eventType }) => eventType === event.eventType)
+    const inputs = { publisherInputs: { projectId: project }, consumerInputs: formatInputs(target) }
+    const wanted = { ...event, ...CONSUMER, ...inputs }
+    hasMade ||= known === undefined
+    if (known === undefined) await sendSubscription(api, wanted)
+    else if (!isGood(known, target)) {
+      const body = { ...wanted, id: known.id, status: 'enabled' }
+      await api.request({ method: 'PUT', path: SUBSCRIPTIONS + encodePath`/${known.id}`, body })
     }
   }
+  return hasMade
 }
 
 function formatInputs(target: WebhookTarget): Record<string, string> {
@@ -154,6 +178,7 @@ const Subscription = Type.Object({
   publisherId: Maybe(Text),
   eventType: Maybe(Text),
   status: Maybe(Text),
+  createdDate: Maybe(Text),
   publisherInputs: Maybe(Type.Object({ projectId: Maybe(Text) })),
   consumerInputs: Maybe(Type.Object({ url: Maybe(Text) })),
 })

@@ -69,6 +69,8 @@ function eventLane(event: string, payload: unknown): string | null {
   if (event.startsWith('git.pullrequest.'))
     return objectLane('pull', repository, textAt(payload, 'resource', 'pullRequestId'))
   if (event === 'git.push') return objectLane('repository', repository)
+  if (event.startsWith('git.repo.'))
+    return objectLane('repository', repository ?? textAt(payload, 'resource', 'repositoryId'))
   const project = textAt(payload, 'resourceContainers', 'project', 'id')
   if (event.startsWith('ms.vss-alerts.')) return objectLane('alert', project, textAt(payload, 'resource', 'alertId'))
   const run = event === 'build.complete' ? ['resource', 'id'] : ['resource', 'run', 'id']

@@ -3,7 +3,7 @@ import type { Log } from '../../../platform/log.ts'
 import { HostUnavailable, type ListOptions, type ListResult, type RepositoryName } from '../../code-host.ts'
 import { PageWalk } from '../../kit/page-walk.ts'
 import { NO_ACCESS, type RawPage, type WholeList } from '../../kit/pages.ts'
-import { AnswerParser, Maybe, readAs, Text } from '../../kit/payload.ts'
+import { AnswerParser, Id, Maybe, readAs, Text } from '../../kit/payload.ts'
 import { encodePath, type RestClient, type RestRequest } from '../../kit/rest-client.ts'
 
 /** Where the APIs of Bitbucket are. */
@@ -46,19 +46,36 @@ export function isBitbucketUuid(text: string): boolean {
   return UUID.test(text)
 }
 
-const Page = Type.Object({ values: Type.Array(Type.Unknown()), next: Maybe(Text) })
+const Page = Type.Object({
+  values: Type.Array(Type.Unknown()),
+  next: Maybe(Text),
+  size: Maybe(Id),
+  page: Maybe(Id),
+  pagelen: Maybe(Id),
+})
 
 /** The parameters by which Bitbucket pages its lists. */
 const CURSOR_PARAMETERS = ['page', 'after', 'ctx', 'start', 'cursor']
 
+/** What was asked for: so many values, from this position. */
+type AskedPage = { pagelen: number; cursor: Record<string, string> }
+
 /**
  * Bitbucket gives the address of the next page. Only the parameters that page are kept of it, so
- * that `next` cannot lead to another address.
+ * that `next` cannot lead to another address. Some lists, such as that of pipelines, never name a
+ * next page: they have one until `size` is reached, or a page has fewer values than asked for.
  */
-export function parsePage(body: unknown): RawPage {
-  const { values, next } = readAs(Page, body)
-  if (!next || !URL.canParse(next)) return { values, next: null }
-  return { values, next: new URLSearchParams(parseCursor(new URL(next).search)).toString() || null }
+export function parsePage(body: unknown, asked: AskedPage): RawPage {
+  const { values, next, ...counts } = readAs(Page, body)
+  if (next && URL.canParse(next))
+    return { values, next: new URLSearchParams(parseCursor(new URL(next).search)).toString() || null }
+  // A list that pages by an opaque position names the next one.
+  const { page = '1', ...others } = asked.cursor
+  const number = counts.page || Number(page)
+  const pagelen = Math.min(asked.pagelen, counts.pagelen || asked.pagelen)
+  const isRead = number * pagelen >= (counts.size ?? Number.POSITIVE_INFINITY)
+  if (isRead || values.length < pagelen || Object.keys(others).length > 0) return { values, next: null }
+  return { values, next: `page=${number + 1}` }
 }
 
 function parseCursor(query: string): Record<string, string> {
@@ -120,8 +137,10 @@ export class BitbucketApi extends AnswerParser {
 
   /** Null without access to the list. */
   async fetchRawPage({ path, query }: List, next: string | null): Promise<RawPage | null> {
-    const body = await this.fetch(path, { pagelen: PAGE_ITEMS, ...query, ...parseCursor(next ?? '') })
-    return body === null ? null : parsePage(body)
+    const cursor = parseCursor(next ?? '')
+    const asked = { pagelen: PAGE_ITEMS, ...query, ...cursor }
+    const body = await this.fetch(path, asked)
+    return body === null ? null : parsePage(body, { pagelen: Number(asked.pagelen), cursor })
   }
 
   /** All items of a list. Without access to the list there are none. */

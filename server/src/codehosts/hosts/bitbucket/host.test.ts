@@ -3,6 +3,8 @@ import { test } from 'node:test'
 import type { FakeBitbucket } from '../../../../test/support/bitbucket/fake-bitbucket.ts'
 import { openedWorkspace } from '../../../../test/support/bitbucket/opened-workspace.ts'
 import { type HostCredentials, type HostPage, HostRefusal, HostUnavailable, isDenied } from '../../code-host.ts'
+import type { HostRun } from '../../host-run.ts'
+import { parsePage } from './client.ts'
 import { parseChangeCommit } from './commits.ts'
 import { parseRun } from './runs.ts'
 
@@ -107,6 +109,32 @@ test('lists are paged without addresses', async (t) => {
   const second = pageOf(await client.listRuns(repository, { next: first.next as string }))
   assert.deepEqual([second.items.map(({ number }) => number), second.next], [[1], null])
   withoutViolations(fake)
+})
+
+test('every pipeline is read, although their list names no next page', async (t) => {
+  const { client, stories, shop, read } = await openedWorkspace(t)
+  stories.push(shop)
+  for (let count = 0; count < 135; count += 1) stories.startRun(shop)
+  const repository = await read(shop)
+  const numbers: (number | null)[] = []
+  for (let next: string | null = ''; next !== null; ) {
+    const page: HostPage<HostRun> = pageOf(await client.listRuns(repository, next === '' ? {} : { next }))
+    numbers.push(...page.items.map(({ number }) => number))
+    next = page.next
+  }
+  assert.equal(new Set(numbers).size, 135)
+})
+
+test('a list ends where its size is reached, or a page has fewer values than asked for', () => {
+  const values = [1, 2]
+  const nextOf = (counts: object, page = '2') => parsePage({ values, ...counts }, { pagelen: 2, cursor: { page } }).next
+  assert.equal(nextOf({ size: 5 }), 'page=3')
+  assert.equal(nextOf({ size: 4 }), null)
+  assert.equal(nextOf({}), 'page=3')
+  assert.equal(nextOf({ values: [1] }), null)
+  assert.equal(nextOf({ page: 7, size: 20 }), 'page=8')
+  assert.equal(nextOf({ size: 4, next: 'https://elsewhere.example/?page=9&x=y' }), 'page=9')
+  assert.equal(parsePage({ values }, { pagelen: 2, cursor: { ctx: 'opaque' } }).next, null)
 })
 
 const STATES: [state: object, status: string][] = [

@@ -18,6 +18,7 @@ type RepositoryReads = Pick<
 /** Larger files of those that we read are no texts that a person wrote. */
 const FILE_BYTES_MAX = 1024 * 1024
 const FOLDER_FILES_MAX = 200
+const FOLDER_PAGES_MAX = 5
 const CONCURRENT_READS = 4
 
 export function createRepositoryReads(api: BitbucketApi): RepositoryReads {
@@ -39,9 +40,10 @@ export function createRepositoryReads(api: BitbucketApi): RepositoryReads {
     /** Bitbucket does not say the versions of files, so each file is read. */
     async listFolder(repository, path, ref) {
       const list = { path: `${sourcePath(api, repository, ref, path)}/`, query: { pagelen: 100 } }
-      const page = await acceptRefusal(api.rest.request(list), [404])
-      if (page === null) return []
-      const entries = api.parseItems(readAs(Folder, page.body).values, (value) => readAs(Entry, value))
+      const found = await api.fetchList(list, FOLDER_PAGES_MAX)
+      // A folder that may not be read would look like an empty one.
+      if (found === null) await acceptRefusal(api.rest.request(list), [404])
+      const entries = api.parseItems(found?.values ?? [], (value) => readAs(Entry, value))
       const files = entries.flatMap((entry) => (entry.type === 'commit_file' ? entry.path : []))
       return collectConcurrently(files.slice(0, FOLDER_FILES_MAX), CONCURRENT_READS, async (file) => {
         const text = await fetchFile(api, repository, ref, file)
@@ -54,7 +56,6 @@ export function createRepositoryReads(api: BitbucketApi): RepositoryReads {
   }
 }
 
-const Folder = Type.Object({ values: Type.Array(Type.Unknown()) })
 const Entry = Type.Object({ type: Text, path: Text })
 
 function sourcePath(api: BitbucketApi, repository: HostRepository, ref: string, path: string): string {
@@ -93,7 +94,7 @@ export async function fetchInstallation(rest: RestClient, idOrSlug: string): Pro
     const workspace = await rest.read({ path: encodePath`/workspaces/${name}` })
     if (workspace !== null) return parseWorkspace(workspace)
     const page = await rest.read({ path: encodePath`/repositories/${name}`, query: { pagelen: 1 } })
-    const [first] = page === null ? [] : parsePage(page).values
+    const [first] = page === null ? [] : parsePage(page, { pagelen: 1, cursor: {} }).values
     return first === undefined ? null : parseWorkspace(readAs(InWorkspace, first).workspace)
   } catch (error) {
     if (!(error instanceof CredentialsRefused)) throw error

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { createHmac } from 'node:crypto'
+import { join } from 'node:path'
 import { test } from 'node:test'
+import { promisify } from 'node:util'
 import type { FakeBitbucket } from '../../../../test/support/bitbucket/fake-bitbucket.ts'
 import { openedWorkspace } from '../../../../test/support/bitbucket/opened-workspace.ts'
+import type { Hook } from '../../../../test/support/hosts/webhooks.ts'
 import { HostRefusal } from '../../code-host.ts'
 import { hasSignature, readHead } from './webhook.ts'
 
@@ -45,13 +49,20 @@ test('deliveries of one object have one lane', () => {
     assert.equal(lane('pipeline:span_created', payload), `delivery:${HEADERS['x-request-uuid']}`)
 })
 
-test('a delivery has the id of its request, its event and the workspace of its connection', () => {
-  const { lane: _, payload: __, ...head } = headOf({ repository }) ?? {}
-  const expected = { id: HEADERS['x-request-uuid'], event: 'repo:push', action: 'push' }
-  assert.deepEqual(head, { ...expected, installation_id: 'a workspace' })
+test('a delivery has its event and the workspace of its connection', () => {
+  const { id, lane: _, payload: __, ...head } = headOf({ repository }) ?? {}
+  assert.match(id ?? '', /^sha256:[0-9a-f]{64}$/)
+  assert.deepEqual(head, { event: 'repo:push', action: 'push', installation_id: 'a workspace' })
   for (const headers of [{ 'x-event-key': undefined }, { 'x-event-key': 'push' }, { 'x-request-uuid': 'a b' }])
     assert.equal(headOf({ repository }, headers), null)
   assert.equal(readHead(Buffer.from('no JSON'), HEADERS, CONNECTED), null)
+})
+
+test('an event that two webhooks report is one delivery', () => {
+  const other = { 'x-request-uuid': 'c0ffee00-5f6b-4f0e-9a3a-1d9f2f6f7a10' }
+  assert.equal(headOf({ repository }, other)?.id, headOf({ repository })?.id)
+  assert.notEqual(headOf({ repository, commit }, other)?.id, headOf({ repository })?.id)
+  assert.notEqual(headOf({ repository }, { 'x-event-key': 'repo:updated' })?.id, headOf({ repository })?.id)
 })
 
 test('a delivery is accepted with the signature of its body only', async (t) => {
@@ -71,7 +82,7 @@ function withoutViolations(fake: FakeBitbucket): void {
   assert.deepEqual(fake.violations, [])
 }
 
-const TARGET = { address: 'https://shiplock.example.com/webhooks/bitbucket/1', secret: 'a secret' }
+const TARGET = { address: 'https://shiplock.example.com/webhooks/bitbucket/1', secret: 'a secret', look: 'first' }
 
 test('the workspace has one webhook, and each repository one for the event that it refuses', async (t) => {
   const { fake, client, stories, shop, read } = await openedWorkspace(t)
@@ -109,4 +120,35 @@ test('without permission for the workspace, each repository has a webhook', asyn
   other.fake.failing('GET /2.0/workspaces/{workspace}/hooks', 403)
   other.fake.failing('GET /2.0/repositories/{workspace}/{repo_slug}/hooks', 403)
   await assert.rejects(other.client.ensureWebhook(await other.read(other.shop), TARGET), HostRefusal)
+})
+
+const scopesOf = (fake: FakeBitbucket) => fake.hooks.hooks.map(({ scope }) => scope.split(' ')[0]).sort()
+
+test('the workspace has one webhook, however many repositories are looked at together', async (t) => {
+  const { fake, client, stories, read } = await openedWorkspace(t)
+  const all = Array.from({ length: 8 }, (_, index) => stories.addRepository(`acme/shop-${index}`))
+  const repositories = await Promise.all(all.map(read))
+  await Promise.all(repositories.map((repository) => client.ensureWebhook(repository, TARGET)))
+  assert.equal(scopesOf(fake).filter((scope) => scope === 'workspace').length, 1)
+  assert.equal(fake.requests.filter((request) => /^POST .*workspaces/.test(request)).length, 2)
+  withoutViolations(fake)
+})
+
+test('what two processes made at once is one webhook, and so is what is found twice', async (t) => {
+  const { fake, client, token, shop, read } = await openedWorkspace(t)
+  fake.trouble.latencyMs = 50
+  const script = join(import.meta.dirname, '../../../../test/support/bitbucket/ensure-webhook.ts')
+  const args = [script, fake.url, token, shop.owner.uuid, shop.uuid, JSON.stringify(TARGET)]
+  await Promise.all([1, 2, 3].map(() => promisify(execFile)(process.execPath, args)))
+  assert.deepEqual(scopesOf(fake), ['repository', 'workspace'])
+  fake.trouble.latencyMs = 0
+  const [one] = fake.hooks.hooks
+  fake.hooks.addHook({ ...(one as Hook), events: ['repo:push'] })
+  const own = { url: TARGET.address, secret: 'old', scope: `repository ${shop.uuid}`, events: ['repo:push'] }
+  for (let count = 0; count < 2; count += 1) fake.hooks.addHook(own)
+  await client.ensureWebhook(await read(shop), { ...TARGET, look: 'second' })
+  assert.deepEqual(scopesOf(fake), ['repository', 'workspace'])
+  const reported = fake.hooks.hooks.flatMap(({ events }) => [...events])
+  assert.equal(new Set(reported).size, reported.length, 'no event is reported by two webhooks')
+  withoutViolations(fake)
 })

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'
-import { type Clock, MINUTE_MS } from '../../../platform/clock.ts'
+import type { Clock } from '../../../platform/clock.ts'
 import {
   type HostClient,
   HostRefusal,
@@ -9,6 +9,7 @@ import {
   type RepositoryName,
   type WebhookTarget,
 } from '../../code-host.ts'
+import { Remembered } from '../../kit/cache.ts'
 import { Maybe, readAs, Text } from '../../kit/payload.ts'
 import { encodePath } from '../../kit/rest-client.ts'
 import { acceptRefusal } from '../../kit/rest-error.ts'
@@ -32,20 +33,21 @@ const SPAN_EVENT = 'pipeline:span_created'
 
 /**
  * Null if the body is not JSON, or `X-Event-Key` or `X-Request-UUID` is missing or malformed. The
- * part of the event after the colon is the action.
+ * part of the event after the colon is the action. Each webhook has requests of its own, so the id
+ * is made from the event and the body: an event that two webhooks report is one delivery.
  */
 export const readHead: HostWebhooks['readHead'] = (body, headers, target) => {
-  const { 'x-request-uuid': id, 'x-event-key': event } = headers
-  if (!isDeliveryId(id) || typeof event !== 'string') return null
+  const { 'x-request-uuid': request, 'x-event-key': event } = headers
+  if (!isDeliveryId(request) || typeof event !== 'string') return null
   const action = EVENT.exec(event)?.[1]
   const payload = parseBody(body)
   if (action === undefined || payload === undefined) return null
   return {
-    id,
+    id: `sha256:${createHash('sha256').update(`${event}\n`).update(body).digest('hex')}`,
     event,
     action,
     installation_id: target?.installation_id ?? null,
-    lane: (event === SPAN_EVENT ? pipelineLane(payload) : objectLane(payload)) ?? `delivery:${id}`,
+    lane: (event === SPAN_EVENT ? pipelineLane(payload) : objectLane(payload)) ?? `delivery:${request}`,
     payload: body.toString(),
   }
 }
@@ -74,7 +76,6 @@ function pipelineLane(payload: unknown): string | null {
   }
 }
 
-const CHECKED_MS = 10 * MINUTE_MS
 const REPOSITORIES_MAX_PAGES = 20
 
 const Hook = Type.Object({
@@ -84,14 +85,16 @@ const Hook = Type.Object({
   secret_set: Maybe(Type.Boolean()),
   skip_cert_verification: Maybe(Type.Boolean()),
   events: Maybe(Type.Array(Text)),
+  created_at: Maybe(Text),
 })
 type Hook = Static<typeof Hook>
 
 const Identified = Type.Object({ uuid: Text })
 
-/** Where webhooks are registered, and when what was registered there was last correct. */
+/** Where webhooks are registered, and the events that one of ours has there. Without any: none. */
 type Place = { path: string; events: readonly string[] }
-type Checked = { target: string; at: number }
+/** `without_spans`: the host does not offer the event of pipelines there. */
+type Look = 'complete' | 'without_spans' | 'refused'
 
 export function createWebhookActions(
   api: BitbucketApi,
@@ -106,113 +109,111 @@ export function createWebhookActions(
 
 /**
  * The webhooks of one connection: one of the workspace if the credentials permit it, else one of
- * each repository.
+ * each repository. No event has two ways.
  */
 class BitbucketWebhooks {
   readonly #api: BitbucketApi
-  readonly #clock: Clock
   readonly #workspacePath: string
-  /** By path. A path that was refused has the value `refused`. */
-  readonly #checked = new Map<string, Checked | 'refused'>()
-  /** Where the host refused the event of pipelines. */
-  readonly #withoutSpans = new Set<string>()
+  /** Each place is looked at once in a synchronization, however many repositories ask for it. */
+  readonly #looks: Remembered<Look>
+  /** What was sent last to a path, because Bitbucket never shows the secret. */
+  readonly #sent = new Map<string, string>()
 
   constructor(api: BitbucketApi, clock: Clock) {
     this.#api = api
-    this.#clock = clock
     this.#workspacePath = encodePath`/workspaces/${formatUuid(api.workspace)}/hooks`
+    const read = (key: string) => this.#send(...(JSON.parse(key) as [Place, WebhookTarget]))
+    this.#looks = new Remembered({ read, clock, ageMsMax: Number.POSITIVE_INFINITY })
   }
 
   async ensure(repository: RepositoryName, target: WebhookTarget): Promise<void> {
-    const workspace = this.#workspacePath
     const path = this.#api.repositoryPath(repository, '/hooks')
-    if (this.#checked.get(workspace) !== 'refused') {
-      if (await this.#ensureIn({ path: workspace, events: EVENTS }, target)) return this.#addSpans(path, target)
-      this.#checked.set(workspace, 'refused')
+    const look = (place: Place) => this.#looks.get(JSON.stringify([place, target]))
+    const inWorkspace = await look({ path: this.#workspacePath, events: EVENTS })
+    if (inWorkspace !== 'refused') {
+      await look({ path, events: inWorkspace === 'without_spans' ? [SPAN_EVENT] : [] })
+      return
     }
-    if (await this.#ensureIn({ path, events: EVENTS }, target)) return
+    if ((await look({ path, events: EVENTS })) !== 'refused') return
     throw new HostRefusal(403, `The credentials do not permit webhooks of ${repository.full_name} (scope "webhook").`)
-  }
-
-  /**
-   * A webhook of the repository for the event that the workspace refused, if the host permits it.
-   */
-  async #addSpans(path: string, target: WebhookTarget): Promise<void> {
-    if (!this.#withoutSpans.has(this.#workspacePath) || this.#checked.get(path) === 'refused') return
-    if (!(await this.#ensureIn({ path, events: [SPAN_EVENT] }, target))) this.#checked.set(path, 'refused')
   }
 
   /**
    * Those of the workspace, and those of its repositories, which other credentials may have made.
    */
   async remove(address: string): Promise<void> {
-    this.#checked.clear()
+    this.#sent.clear()
     const path = encodePath`/repositories/${formatUuid(this.#api.workspace)}`
-    const list = { path, query: { fields: 'next,values.uuid' } }
+    const list = { path, query: { fields: 'next,page,pagelen,size,values.uuid' } }
     const repositories = await this.#api.fetchList(list, REPOSITORIES_MAX_PAGES)
     const ids = this.#api.parseItems(repositories?.values ?? [], (value) => readAs(Identified, value).uuid)
     const paths = ids.map((id) => this.#api.repositoryPath({ id: parseUuid(id) }, '/hooks'))
     for (const hooks of [this.#workspacePath, ...paths])
-      for (const hook of (await this.#fetchHooks(hooks)) ?? [])
-        if (hook.url === address) await this.#sendRemoval(hooks, hook)
+      await this.#sendRemovals(hooks, (await this.#fetchOwn(hooks, address)) ?? [])
   }
 
-  /** False if webhooks may not be read or made there. */
-  async #ensureIn(place: Place, target: WebhookTarget): Promise<boolean> {
-    const now = this.#clock.now().getTime()
-    const checked = this.#checked.get(place.path)
-    const name = createHash('sha256').update(JSON.stringify(target)).digest('hex')
-    const isSame = checked !== undefined && checked !== 'refused' && checked.target === name
-    if (isSame && now - checked.at < CHECKED_MS) return true
-    const hooks = await this.#fetchHooks(place.path)
-    if (hooks === null || !(await this.#correct(place, target, { hooks, isSame }))) return false
-    this.#checked.set(place.path, { target: name, at: now })
-    return true
+  async #send({ path, events }: Place, target: WebhookTarget): Promise<Look> {
+    const found = await this.#fetchOwn(path, target.address)
+    if (found === null) return 'refused'
+    const [own, ...others] = found
+    await this.#sendRemovals(path, events.length === 0 ? found : others)
+    if (events.length === 0) return 'complete'
+    const name = createHash('sha256')
+      .update(JSON.stringify([target.address, target.secret]))
+      .digest('hex')
+    if (own !== undefined && this.#sent.get(path) === name && isCorrect(own, events)) return lookOf(own)
+    const sent = await this.#sendHook({ path, events }, target, own)
+    if (sent === null) return 'refused'
+    this.#sent.set(path, name)
+    // Another process may have made one at the same time: both keep the older one.
+    const [, ...later] = own === undefined ? ((await this.#fetchOwn(path, target.address)) ?? []) : []
+    await this.#sendRemovals(path, later)
+    return lookOf({ events: sent })
   }
 
-  /**
-   * Bitbucket never shows the secret, so it is sent again when it is not known to be this one.
-   * False if the host refuses it.
-   */
-  async #correct(
-    place: Place,
-    target: WebhookTarget,
-    { hooks, isSame }: { hooks: Hook[]; isSame: boolean },
-  ): Promise<boolean> {
-    const [own, ...others] = hooks.filter(({ url }) => url === target.address)
-    for (const other of others) await this.#sendRemoval(place.path, other)
-    if (own !== undefined && isSame && isCorrect(own, place.events)) return true
-    const path = own === undefined ? place.path : `${place.path}/${encodeURIComponent(own.uuid)}`
-    const body = {
-      description: 'Shiplock',
-      url: target.address,
-      active: true,
-      secret: target.secret,
-      skip_cert_verification: false,
+  /** The events of the webhook that was made or corrected. Null if the host refuses it. */
+  async #sendHook(
+    { path, events }: Place,
+    { address: url, secret }: WebhookTarget,
+    own: Hook | undefined,
+  ): Promise<string[] | null> {
+    const request =
+      own === undefined
+        ? ({ method: 'POST', path } as const)
+        : ({ method: 'PUT', path: `${path}/${encodeURIComponent(own.uuid)}` } as const)
+    const settings = { description: 'Shiplock', url, active: true, secret, skip_cert_verification: false }
+    const withoutSpans = events.filter((event) => event !== SPAN_EVENT)
+    for (const wanted of [[...events], withoutSpans].filter(({ length }) => length > 0)) {
+      const body = { ...settings, events: wanted }
+      if (await acceptRefusal(this.#api.rest.request({ ...request, body }), [400, 403, 404])) return wanted
     }
-    const method = own === undefined ? 'POST' : 'PUT'
-    const send = (events: readonly string[]) =>
-      acceptRefusal(this.#api.rest.request({ method, path, body: { ...body, events } }), [400, 403, 404])
-    if (await send(place.events)) return true
-    const withoutSpans = place.events.filter((event) => event !== SPAN_EVENT)
-    if (withoutSpans.length === 0 || !(await send(withoutSpans))) return false
-    this.#withoutSpans.add(place.path)
-    return true
+    return null
   }
 
-  /** Null if they may not be read. */
-  async #fetchHooks(path: string): Promise<Hook[] | null> {
+  /** Those with this address, the oldest first. Null if they may not be read. */
+  async #fetchOwn(path: string, address: string): Promise<Hook[] | null> {
     const found = await this.#api.fetchList({ path })
-    return found && this.#api.parseItems(found.values, (value) => readAs(Hook, value))
+    const hooks = found && this.#api.parseItems(found.values, (value) => readAs(Hook, value))
+    const age = ({ created_at, uuid }: Hook) => `${created_at} ${uuid}`
+    return hooks?.filter(({ url }) => url === address).sort((a, b) => (age(a) < age(b) ? -1 : 1)) ?? null
   }
 
-  async #sendRemoval(path: string, { uuid }: Hook): Promise<void> {
-    const request = { method: 'DELETE', path: `${path}/${encodeURIComponent(uuid)}` } as const
-    await acceptRefusal(this.#api.rest.request(request), [403, 404, 410])
+  async #sendRemovals(path: string, hooks: readonly Hook[]): Promise<void> {
+    for (const { uuid } of hooks) {
+      const request = { method: 'DELETE', path: `${path}/${encodeURIComponent(uuid)}` } as const
+      await acceptRefusal(this.#api.rest.request(request), [403, 404, 410])
+    }
   }
+}
+
+function lookOf({ events }: Pick<Hook, 'events'>): Look {
+  return events?.includes(SPAN_EVENT) ? 'complete' : 'without_spans'
 }
 
 function isCorrect({ active, secret_set, skip_cert_verification, events }: Hook, wanted: readonly string[]): boolean {
   if (active === false || secret_set === false || skip_cert_verification === true) return false
-  return wanted.every((event) => event === SPAN_EVENT || (events ?? []).includes(event))
+  const has = events ?? []
+  return (
+    wanted.every((event) => event === SPAN_EVENT || has.includes(event)) && has.every((event) => wanted.includes(event))
+  )
 }

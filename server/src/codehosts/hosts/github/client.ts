@@ -192,7 +192,7 @@ export class GithubApi extends AnswerParser {
 
   #open(base: string): RestClient {
     const { keys, installation, writes, pace, clock } = this.#options
-    const common = { provider: 'github', name: 'GitHub', base, explain, pausesWhileLimited: true, pace, clock } as const
+    const common = { provider: 'github', name: 'GitHub', base, explain, pace, clock } as const
     const signIn = new AppSignIn(keys, clock)
     const app = new RestClient({ ...common, writes, authorize: (renew, refused) => signIn.authorize(renew, refused) })
     if (installation === null) return app

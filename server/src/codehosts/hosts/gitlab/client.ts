@@ -11,7 +11,7 @@ import {
 import type { HostAccount } from '../../host-repository.ts'
 import { Remembered } from '../../kit/cache.ts'
 import { PageWalk } from '../../kit/page-walk.ts'
-import type { RawPage } from '../../kit/pages.ts'
+import type { PartPage, RawPage } from '../../kit/pages.ts'
 import { AnswerParser, Id, Maybe, parseText, readAs, Text } from '../../kit/payload.ts'
 import { encodePath, type RestClient, type RestRequest, type RestResponse } from '../../kit/rest-client.ts'
 import { acceptRefusal } from '../../kit/rest-error.ts'
@@ -81,6 +81,12 @@ export class GitlabApi extends AnswerParser {
     return { items, next: parseNext(response), etag: response.headers.get('etag') ?? '' }
   }
 
+  /** The same without a version. Null without access to the list. */
+  async readPart<Item>(request: ListRequest, parse: (value: unknown) => Item | null): Promise<PartPage<Item> | null> {
+    const page = await this.#readRawPage(request)
+    return page && { items: this.parseItems(page.values, parse), next: page.next }
+  }
+
   /** All values of a list, up to `pagesMax` pages. Null without access to the list. */
   async readList(path: string, query: Query = {}, pagesMax = WHOLE_LIST_PAGES_MAX): Promise<unknown[] | null> {
     const values: unknown[] = []
@@ -144,6 +150,7 @@ export class Session {
   readonly #accounts: Remembered<ConnectedAccount>
   readonly #settings: Remembered<ProjectSettings>
   readonly #users: Remembered<HostAccount | null>
+  readonly #parents: Remembered<string | null>
 
   constructor({ api, accountId, host, apiUrl, clock }: Options) {
     this.api = api
@@ -154,11 +161,24 @@ export class Session {
     this.#accounts = new Remembered({ read: (id) => fetchAccount(api, id), clock, ageMsMax: 5 * MINUTE_MS })
     this.#settings = new Remembered({ read: (id) => fetchSettings(api, id), clock, ageMsMax: 5 * MINUTE_MS })
     this.#users = new Remembered({ read: (id) => fetchUser(api, id), clock, ageMsMax: HOUR_MS })
+    this.#parents = new Remembered({ read: (id) => fetchParent(api, id), clock, ageMsMax: MINUTE_MS })
   }
 
   /** The connected account. Its path can change, its id cannot. Throws `HostRefusal` without it. */
   account(): Promise<ConnectedAccount> {
     return this.#accounts.get(this.#accountId)
+  }
+
+  /** Whether a namespace is the connected one or below it, by ids: names change. */
+  async isConnected({ id, parent_id }: NamespaceIds): Promise<boolean> {
+    let parent = parent_id === undefined ? await this.#parents.get(String(id)) : toId(parent_id)
+    let namespace = String(id)
+    for (let depth = 0; namespace !== this.#accountId; depth += 1) {
+      if (parent === null || depth === NAMESPACES_DEPTH_MAX) return false
+      namespace = parent
+      if (namespace !== this.#accountId) parent = await this.#parents.get(namespace)
+    }
+    return true
   }
 
   settings({ id }: Pick<RepositoryName, 'id'>): Promise<ProjectSettings> {
@@ -188,6 +208,24 @@ export async function fetchConnectedAccount(api: GitlabApi, id: string): Promise
   if (group !== null) return parseGroup(group)
   const namespace = await api.read(encodePath`/namespaces/${id}`)
   return namespace && parseNamespace(namespace)
+}
+
+/** GitLab nests groups 20 deep. */
+const NAMESPACES_DEPTH_MAX = 20
+
+/** Older servers do not name the parent. */
+type NamespaceIds = { id: number; parent_id?: number | null | undefined }
+
+const Parent = Type.Object({ parent_id: Maybe(Id) })
+
+/** Null for a group without a parent, the namespace of a user, and a group that may not be read. */
+async function fetchParent(api: GitlabApi, id: string): Promise<string | null> {
+  const group = await api.read(encodePath`/groups/${id}`, { with_projects: false })
+  return group && toId(readAs(Parent, group).parent_id)
+}
+
+function toId(id: number | null | undefined): string | null {
+  return id ? String(id) : null
 }
 
 const CurrentUser = Type.Object({ id: Id, username: Text, is_admin: Maybe(Type.Boolean()) })

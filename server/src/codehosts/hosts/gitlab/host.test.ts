@@ -102,11 +102,13 @@ test('lists are read page by page', async () => {
   assert.ok(odd !== 'not_modified' && odd.items.length === 20)
 })
 
-test('a limit is waited for; impatient callers are told', async () => {
-  const { fake, host, client } = open
+test('callers are told of a limit, which is not waited for', async () => {
+  const { fake, host } = open
   const { repository } = await open.addProject('limited')
+  const client = host.open({ id: 'another', installation_id: repository.owner_id, host: repository.host })
   fake.trouble.limited = 1
-  assert.notEqual(await client.readRepository(repository.id), null)
+  const told = await client.readRepository(repository.id).catch((caught) => caught)
+  assert.ok(told instanceof HostUnavailable && told.retryAt !== null)
   fake.trouble.limited = 1
   const group = repository.owner_id
   const impatient = host.open({ id: 'connection', installation_id: group, host: repository.host, impatient: true })

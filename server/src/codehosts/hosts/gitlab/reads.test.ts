@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type OpenGitlab, openGitlab } from '../../../../test/support/gitlab/open-host.ts'
 import type { RunStory } from '../../../../test/support/hosts/stories/run-story.ts'
-import { isDenied } from '../../code-host.ts'
+import { isDenied, type ListOptions, type ListResult } from '../../code-host.ts'
+import type { HostRepository } from '../../host-repository.ts'
+import type { HostRun } from '../../host-run.ts'
 import { hasOneMeaning } from './branch-rules.ts'
 
 let open: OpenGitlab
@@ -47,6 +49,65 @@ test('a retried pipeline has attempts, each with its jobs', async () => {
     (await client.listAnnotations(repository, late?.id ?? '')).map(({ message }) => message),
     ['The job failed: job execution timeout.'],
   )
+})
+
+const runsOf = async ({ client }: OpenGitlab, repository: HostRepository, options: ListOptions) => {
+  const found: HostRun[] = []
+  for (let next: string | null = ''; next !== null; ) {
+    const page: ListResult<HostRun> = await client.listRuns(repository, next === '' ? options : { next })
+    assert.ok(page !== 'not_modified')
+    found.push(...page.items)
+    next = page.next
+  }
+  return found
+}
+
+test('child pipelines are listed, between the others', async () => {
+  const { fake, addProject } = open
+  const { project, repository } = await addProject('children')
+  fake.stories.push(project)
+  const all = Array.from({ length: 50 }, () => fake.stories.startRun(project))
+  for (const { run } of all.filter((_, index) => index % 5 === 0)) fake.makeChild(run)
+  const found = await runsOf(open, repository, {})
+  assert.deepEqual(
+    found.map(({ id }) => id),
+    all.map(({ id }) => String(id)).reverse(),
+  )
+  assert.equal(found.filter(({ kind, event }) => kind === 'workflow' && event === 'parent_pipeline').length, 10)
+})
+
+test('what changed since a time is listed, also in old pipelines', async () => {
+  const { fake, addProject } = open
+  const { project, repository } = await addProject('changes')
+  fake.stories.push(project)
+  const [old, child, ...others] = Array.from({ length: 25 }, () => fake.stories.startRun(project).finish('build'))
+  assert.ok(old && child)
+  fake.makeChild(child.run)
+  const changed_since = fake.world.now()
+  assert.deepEqual(await runsOf(open, repository, { changed_since }), [])
+  for (const story of [child, old]) story.rerun('lin').finish('build', 'failure')
+  const page = await open.client.listRuns(repository, { changed_since })
+  assert.ok(page !== 'not_modified' && page.has_changes)
+  assert.deepEqual(
+    page.items.map(({ id, attempt, status }) => [id, attempt, status]),
+    [old, child].map(({ id }) => [String(id), 2, 'failure']),
+  )
+  assert.equal((await runsOf(open, repository, {})).length, others.length + 2)
+})
+
+test('renaming a group takes no project out of the connection', async () => {
+  const { client, fake, addProject } = await openGitlab()
+  const { project } = await addProject('products/shop')
+  const listed = async () => {
+    const page = await client.listRepositories({})
+    return page === 'not_modified' ? page : page.items.map(({ id, full_name }) => [id, full_name])
+  }
+  assert.deepEqual(await listed(), [[String(project.id), 'acme/products/shop']])
+  fake.renameGroup('acme', 'acme-inc')
+  assert.deepEqual(await listed(), [[String(project.id), 'acme-inc/products/shop']])
+  assert.equal((await client.readRepository(String(project.id)))?.full_name, 'acme-inc/products/shop')
+  assert.deepEqual(fake.violations, [])
+  await fake.close()
 })
 
 test('a pipeline of a merge request names its branch and its merge request', async () => {

@@ -1,9 +1,9 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { type HostReader, HostRefusal } from '../../code-host.ts'
 import type { HostRepository } from '../../host-repository.ts'
 import { Id, Maybe, parseDate, parseText, readAs, Text, Timestamp } from '../../kit/payload.ts'
 import { encodePath } from '../../kit/rest-client.ts'
-import { type ConnectedAccount, formatProjectPath, parseAccount, type Session } from './client.ts'
+import { formatProjectPath, parseAccount, type Session } from './client.ts'
 
 type RepositoryReads = Pick<
   HostReader,
@@ -20,12 +20,15 @@ export function createRepositoryReads(session: Session): RepositoryReads {
       const path = isGroup ? encodePath`/groups/${account.id}/projects` : encodePath`/users/${account.login}/projects`
       const own = isGroup ? { include_subgroups: true, with_shared: false } : {}
       const query = { ...own, order_by: 'id', sort: 'desc' }
-      return api.readPage({ path, query, options }, (project) => parseProject(project, account, session.host))
+      const page = await api.readPage({ path, query, options }, parseProject)
+      if (page === 'not_modified') return page
+      return { ...page, items: await filterConnected(session, page.items) }
     },
 
     async readRepository(id) {
       const project = await api.read(encodePath`/projects/${id}`)
-      return project && parseProject(project, await session.account(), session.host)
+      const [repository] = project === null ? [] : await filterConnected(session, [parseProject(project)])
+      return repository ?? null
     },
 
     async readAccount(login) {
@@ -69,30 +72,44 @@ function parseEntry(value: unknown): { path: string; blob: string } | null {
   return type === 'blob' ? { path, blob: id } : null
 }
 
-export const Project = Type.Object({
+const Project = Type.Object({
   id: Id,
   path_with_namespace: Type.String({ pattern: '^[^/]+/.+' }),
+  namespace: Type.Object({ id: Id, parent_id: Maybe(Id) }),
   default_branch: Maybe(Text),
   web_url: Maybe(Text),
   visibility: Maybe(Text),
   archived: Maybe(Type.Boolean()),
   updated_at: Maybe(Timestamp),
 })
+type Project = Static<typeof Project>
+
+function parseProject(value: unknown): Project {
+  return readAs(Project, value)
+}
+
+/** Those of the projects that are in the connected account. */
+async function filterConnected(session: Session, projects: readonly Project[]): Promise<HostRepository[]> {
+  if (projects.length === 0) return []
+  const { id } = await session.account()
+  const found = await Promise.all(
+    projects.map(
+      async (project) => (await session.isConnected(project.namespace)) && toRepository(project, id, session.host),
+    ),
+  )
+  return found.filter((repository) => repository !== false)
+}
 
 /** GitLab's own default for projects without a first commit. */
 const DEFAULT_BRANCH = 'main'
 
-/** Null if the project is outside the connected account. */
-function parseProject(value: unknown, account: ConnectedAccount, host: string): HostRepository | null {
-  const project = readAs(Project, value)
-  const path = project.path_with_namespace
-  if (!path.toLowerCase().startsWith(`${account.login.toLowerCase()}/`)) return null
+function toRepository(project: Project, accountId: string, host: string): HostRepository {
   return {
     provider: 'gitlab',
     host,
     id: String(project.id),
-    full_name: path,
-    owner_id: account.id,
+    full_name: project.path_with_namespace,
+    owner_id: accountId,
     default_branch: parseText(project.default_branch) ?? DEFAULT_BRANCH,
     html_url: parseText(project.web_url),
     // `internal` projects are open to everyone who is signed in, so not public.

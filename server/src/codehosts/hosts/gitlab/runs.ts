@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import type { HostReader, ListOptions, ListResult } from '../../code-host.ts'
 import type { HostRepository } from '../../host-repository.ts'
 import type { HostPullRequestName, HostRun, HostRunStatus, TriggerKind } from '../../host-run.ts'
+import { mergePages, NO_ACCESS, type PartPage, parseCursor } from '../../kit/pages.ts'
 import { Id, Maybe, parseDate, parseText, readAs, Text, Timestamp } from '../../kit/payload.ts'
 import { encodePath } from '../../kit/rest-client.ts'
 import { Account, formatProjectPath, type Session, toHostAccount } from './client.ts'
@@ -55,20 +56,65 @@ export function createRunReads(session: Session): RunReads {
 /** Each pipeline of the list is read, because the list contains neither its times nor its user. */
 const PIPELINES_AT_ONCE = 20
 
+/** GitLab lists child pipelines only where they are asked for. */
+const SOURCES = [undefined, 'parent_pipeline']
+
+/** Where a walk through the lists of pipelines goes on, and since when they changed; null: all. */
+const Cursor = Type.Object({
+  changed_since: Type.Union([Timestamp, Type.Null()]),
+  next: Type.Union([Text, Type.Null()]),
+})
+
+/** The newest first, or those that changed since a time, the newest change first. */
 async function fetchRuns(
   session: Session,
   repository: HostRepository,
   options: ListOptions,
 ): Promise<ListResult<HostRun>> {
-  const request = { path: `${formatProjectPath(repository)}/pipelines`, options, pageItems: PIPELINES_AT_ONCE }
-  const page = await session.api.readPage({ ...request, query: { order_by: 'id', sort: 'desc' } }, parsePipeline)
-  if (page === 'not_modified') return page
-  const { since } = options
+  const { since, changed_since, next } = options
+  const start = { changed_since: changed_since?.toISOString() ?? null, next: null }
+  const cursor = parseCursor(Cursor, next) ?? start
+  const page = await fetchPipelines(session, repository, cursor)
+  if (page === null) return NO_ACCESS
   const wanted = page.items.filter(({ created_at }) => since === undefined || new Date(created_at) >= since)
   const own = wanted.filter(({ source }) => !isExternal(source))
   const facts = await Promise.all(own.map(({ id }) => fetchFacts(session, repository, String(id))))
   const items = facts.flatMap((found) => (found && toHostRun(found)) ?? [])
-  return { ...page, items, next: wanted.length < page.items.length ? null : page.next }
+  const isLast = page.next === null || wanted.length < page.items.length
+  return {
+    items,
+    next: isLast ? null : JSON.stringify({ ...cursor, next: page.next }),
+    etag: LISTED,
+    ...(cursor.changed_since !== null && { has_changes: true }),
+  }
+}
+
+/** Tells a list, which has no version, from a refusal. */
+const LISTED = ''
+
+/** A page of both lists together. Null without access to them. */
+async function fetchPipelines(
+  { api }: Session,
+  repository: HostRepository,
+  { changed_since, next }: Static<typeof Cursor>,
+): Promise<PartPage<Pipeline> | null> {
+  const path = `${formatProjectPath(repository)}/pipelines`
+  const order =
+    changed_since === null
+      ? { order_by: 'id', sort: 'desc' }
+      : { order_by: 'updated_at', sort: 'desc', updated_after: changed_since }
+  let isDenied = false
+  const read = async (part: number, token: string | null): Promise<PartPage<Pipeline>> => {
+    const options = token === null ? {} : { next: token }
+    const query = { ...order, source: SOURCES[part] }
+    const page = await api.readPart({ path, query, options, pageItems: PIPELINES_AT_ONCE }, parsePipeline)
+    isDenied ||= page === null
+    return page ?? { items: [], next: null }
+  }
+  const timeOf = ({ created_at, updated_at }: Pipeline) =>
+    new Date(changed_since === null ? created_at : (updated_at ?? created_at))
+  const page = await mergePages({ parts: [...SOURCES.keys()], read, timeOf }, next)
+  return isDenied ? null : page
 }
 
 /** Null for a pipeline that does not exist, or that only contains statuses of other services. */

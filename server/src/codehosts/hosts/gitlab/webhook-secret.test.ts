@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { test } from 'node:test'
-import { formatSigningToken, verify } from './webhook.ts'
+import { formatSigningToken, readHead, verify } from './webhook.ts'
 
 const TARGET = { installation_id: '7', secret: 'a secret' }
 const BODY = Buffer.from('{"object_kind":"push"}')
@@ -41,4 +41,13 @@ test('a signature covers the id, the time and the bytes of the body', async () =
 test('a wrong signature is not replaced by a token', async () => {
   const headers = { ...signed(BODY, 'another'), 'x-gitlab-token': TARGET.secret }
   assert.equal(await verify(BODY, headers, TARGET), false)
+})
+
+test('a signed delivery has the id that is signed; another key is refused', async () => {
+  const headers = signed(BODY)
+  const id = headers['webhook-id'] as string
+  assert.equal(await verify(BODY, { ...headers, 'idempotency-key': id }, TARGET), true)
+  assert.equal(await verify(BODY, { ...headers, 'idempotency-key': 'delivery-2' }, TARGET), false)
+  assert.equal(readHead(BODY, headers, TARGET)?.id, id)
+  assert.equal(readHead(BODY, { ...headers, 'idempotency-key': id }, TARGET)?.id, id)
 })

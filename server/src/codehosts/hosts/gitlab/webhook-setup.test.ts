@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import type { FakeGitLabOptions } from '../../../../test/support/gitlab/fake-gitlab.ts'
 import { type OpenGitlab, openGitlab } from '../../../../test/support/gitlab/open-host.ts'
 import { HostRefusal } from '../../code-host.ts'
 import { formatSigningToken } from './webhook.ts'
 
-const TARGET = { address: 'https://shiplock.example.com/webhooks/gitlab/1', secret: 'a secret' }
+const TARGET = { address: 'https://shiplock.example.com/webhooks/gitlab/1', secret: 'a secret', look: 'first' }
 
 async function withHost(options: FakeGitLabOptions, run: (open: OpenGitlab) => Promise<void>): Promise<void> {
   const open = await openGitlab(options)
@@ -100,4 +103,63 @@ test('a token that may not manage webhooks is refused with the role that it need
       return /Maintainer/.test(error.message)
     })
     fake.trouble.failing.clear()
+  }))
+
+/** A server that answers every request with the status that it has at that moment. */
+async function startReceiver() {
+  const receiver = { status: 202, url: '', close: () => {} }
+  const server = createServer((request, response) => {
+    request.resume()
+    response.writeHead(receiver.status).end()
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  receiver.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  receiver.close = () => void server.close()
+  return receiver
+}
+
+test('a webhook that GitLab disabled is enabled by a test request at the next look', (t) =>
+  withHost({}, async ({ fake, client, addProject }) => {
+    const receiver = await startReceiver()
+    t.after(receiver.close)
+    const target = { ...TARGET, address: receiver.url }
+    const { repository } = await addProject('one')
+    await client.ensureWebhook(repository, target)
+    const [hook] = fake.hooks.hooks
+    assert.ok(hook)
+    hook.active = false
+    await client.ensureWebhook(repository, target)
+    assert.equal(hook.active, false, 'the same synchronization looks once')
+    receiver.status = 500
+    const refused = client.ensureWebhook(repository, { ...target, look: 'second' })
+    await assert.rejects(refused, /GitLab has disabled the webhook, and its test request failed/)
+    receiver.status = 202
+    await client.ensureWebhook(repository, { ...target, look: 'second' })
+    assert.deepEqual([hook.active, fake.hooks.hooks], [true, [hook]])
+  }))
+
+test('a server without test requests gets another webhook for a disabled one', () =>
+  withHost({}, async ({ fake, client, addProject }) => {
+    const { repository } = await addProject('one')
+    await client.ensureWebhook(repository, TARGET)
+    for (const hook of fake.hooks.hooks) hook.active = false
+    fake.trouble.failing.set('POST /api/v4/groups/{id}/hooks/{hook_id}/test/{trigger}', 404)
+    await client.ensureWebhook(repository, { ...TARGET, look: 'second' })
+    assert.deepEqual(
+      fake.hooks.hooks.map(({ active }) => active),
+      [true],
+    )
+  }))
+
+test('two servers that look at once leave one webhook, and none in the projects of the group', () =>
+  withHost({}, async ({ fake, host, client, addProject }) => {
+    const { project, repository } = await addProject('one')
+    fake.hooks.addHook({ url: TARGET.address, secret: '', scope: `project ${project.id}`, events: ['push_events'] })
+    const other = host.open({ id: 'the same on another server', installation_id: repository.owner_id, host: 'x' })
+    await Promise.all([client, other].map((one) => one.ensureWebhook(repository, TARGET)))
+    assert.deepEqual(
+      fake.hooks.hooks.map(({ scope }) => scope),
+      [`group ${repository.owner_id}`],
+    )
   }))

@@ -1,6 +1,5 @@
 import { createHash, createHmac } from 'node:crypto'
 import { type Static, Type } from 'typebox'
-import { MINUTE_MS } from '../../../platform/clock.ts'
 import {
   type DeliveryHead,
   type HostClient,
@@ -11,6 +10,7 @@ import {
 import { Remembered } from '../../kit/cache.ts'
 import { Id, Maybe, readAs, Text } from '../../kit/payload.ts'
 import { encodePath } from '../../kit/rest-client.ts'
+import { acceptRefusal } from '../../kit/rest-error.ts'
 import { formatLane, getField, isDeliveryId, isEventName, isSameText, parseBody } from '../../kit/webhook-delivery.ts'
 import { formatProjectPath, type GitlabApi, type Session } from './client.ts'
 
@@ -43,12 +43,13 @@ export const hasSignature: HostWebhooks['hasSignature'] = (headers, target) => {
 /**
  * Checks the signature over the bytes of the body (GitLab 19.0 and later, Standard Webhooks), else
  * `X-Gitlab-Token`, in constant time. The age of a signature is not limited: a repeated delivery
- * has no effect.
+ * has no effect, because its id is signed. `Idempotency-Key` is not, so it may not name another.
  */
 export const verify: HostWebhooks['verify'] = async (body, headers, target) => {
   if (target === null || !hasSignature(headers, target)) return false
   const { 'webhook-signature': signatures, 'webhook-id': id, 'webhook-timestamp': time } = headers
   if (typeof signatures !== 'string') return true
+  if (!isDeliveryId(id) || (headers['idempotency-key'] ?? id) !== id) return false
   const signed = createHmac('sha256', signingKey(target.secret)).update(`${id}.${time}.`).update(body)
   const expected = `v1,${signed.digest('base64')}`
   return signatures
@@ -58,10 +59,13 @@ export const verify: HostWebhooks['verify'] = async (body, headers, target) => {
 }
 
 /**
- * Null if the body is not JSON or does not name its event. `Idempotency-Key` (GitLab 17.4 and
- * later) is the same in all tries of a delivery; before it, the id is made from the body.
+ * Null if the body is not JSON or does not name its event. The id of a signed delivery is the one
+ * that is signed. Of others, `Idempotency-Key` (GitLab 17.4 and later) is the same in all tries;
+ * before it, the id is made from the body.
  */
-export const readHead: HostWebhooks['readHead'] = (body, { 'idempotency-key': key }, target) => {
+export const readHead: HostWebhooks['readHead'] = (body, headers, target) => {
+  const isSigned = typeof headers['webhook-signature'] === 'string'
+  const key = headers[isSigned ? 'webhook-id' : 'idempotency-key']
   const payload = parseBody(body)
   const event = getField(payload, 'object_kind') ?? getField(payload, 'event_name')
   if (!isEventName(event)) return null
@@ -110,34 +114,28 @@ function parseId(value: unknown): string | null {
 
 type WebhookActions = Pick<HostClient, 'ensureWebhook' | 'removeWebhooks'>
 
-const CHECKED_MS = 10 * MINUTE_MS
 const PROJECT_PAGES_MAX = 50
 
 /**
  * One webhook of the group covers its projects, where the edition has that and the token is an
- * owner's; else each project has one.
+ * owner's; else each project has one. Each place is looked at once in a synchronization.
  */
 export function createWebhookActions(session: Session): WebhookActions {
   const { api, clock } = session
-  const targets = new Map<string, WebhookTarget>()
-  const checks = new Remembered({
-    read: (key) => {
-      const [path] = JSON.parse(key) as [string]
-      return sendHook(api, path, targets.get(key) as WebhookTarget)
-    },
-    clock,
-    ageMsMax: CHECKED_MS,
-  })
-  const check = (path: string, wanted: WebhookTarget): Promise<boolean> => {
-    const key = JSON.stringify([path, wanted.address, wanted.secret])
-    targets.set(key, wanted)
-    return checks.get(key)
-  }
+  const read = (key: string) => sendHook(api, ...(JSON.parse(key) as [Place, WebhookTarget]))
+  const looks = new Remembered({ read, clock, ageMsMax: Number.POSITIVE_INFINITY })
+  const look = (place: Place, target: WebhookTarget) => looks.get(JSON.stringify([place, target]))
   return {
-    async ensureWebhook(repository, wanted) {
+    async ensureWebhook(repository, target) {
       const account = await session.account()
-      if (account.type === 'group' && (await check(encodePath`/groups/${account.id}/hooks`, wanted))) return
-      if (await check(`${formatProjectPath(repository)}/hooks`, wanted)) return
+      const path = `${formatProjectPath(repository)}/hooks`
+      const group = { path: encodePath`/groups/${account.id}/hooks`, has: true }
+      if (account.type === 'group' && (await look(group, target))) {
+        // What the group's webhook reports, no webhook of a project may report too.
+        await look({ path, has: false }, target)
+        return
+      }
+      if (await look({ path, has: true }, target)) return
       const text = 'GitLab does not let the token manage webhooks. It needs the role Maintainer, for a group Owner.'
       throw new HostRefusal(403, text)
     },
@@ -150,30 +148,86 @@ export function createWebhookActions(session: Session): WebhookActions {
   }
 }
 
-const Hook = Type.Object({ id: Id, url: Text, signing_token_present: Maybe(Type.Boolean()) })
+/** Whether there is to be a webhook of ours, or none. */
+type Place = { path: string; has: boolean }
+
+const Hook = Type.Object({
+  id: Id,
+  url: Text,
+  signing_token_present: Maybe(Type.Boolean()),
+  alert_status: Maybe(Text),
+})
 type Hook = Static<typeof Hook>
 
+/** Those with this address, the oldest first. Null if they cannot be read. */
 async function fetchHooks(api: GitlabApi, path: string, address: string): Promise<Hook[] | null> {
   const values = await api.readList(path)
-  return values && api.parseItems(values, (value) => readAs(Hook, value)).filter(({ url }) => url === address)
+  const own = values && api.parseItems(values, parseHook).filter(({ url }) => url === address)
+  return own?.sort((one, other) => one.id - other.id) ?? null
+}
+
+function parseHook(value: unknown): Hook {
+  return readAs(Hook, value)
 }
 
 /** False if webhooks cannot be managed here. */
-async function sendHook(api: GitlabApi, path: string, target: WebhookTarget): Promise<boolean> {
+async function sendHook(api: GitlabApi, { path, has }: Place, target: WebhookTarget): Promise<boolean> {
   const found = await fetchHooks(api, path, target.address)
   if (found === null) return false
   const [first, ...others] = found
-  for (const { id } of others) await api.send('DELETE', `${path}/${id}`)
-  const settings = hookSettings(target)
-  const answer = first ? await api.send('PUT', `${path}/${first.id}`, settings) : await api.send('POST', path, settings)
-  const hook = readAs(Hook, answer)
-  // A webhook that signs needs no token, which could be read from its requests.
-  if (hook.signing_token_present) await api.send('PUT', `${path}/${hook.id}`, { url: target.address, token: '' })
+  await removeAll(api, path, has ? others : found)
+  if (!has) return true
+  if (first !== undefined) {
+    await sendSettings(api, path, first, target)
+    if (isDisabled(first)) await enableHook(api, path, first, target)
+    return true
+  }
+  await sendSettings(api, path, null, target)
+  // Another process may have made one at the same time: both keep the older one.
+  const [, ...later] = (await fetchHooks(api, path, target.address)) ?? []
+  await removeAll(api, path, later)
   return true
 }
 
+/** Makes a webhook, or changes a known one. */
+async function sendSettings(api: GitlabApi, path: string, known: Hook | null, target: WebhookTarget): Promise<void> {
+  const settings = hookSettings(target)
+  const answer = known ? await api.send('PUT', `${path}/${known.id}`, settings) : await api.send('POST', path, settings)
+  const hook = parseHook(answer)
+  // A webhook that signs needs no token, which could be read from its requests.
+  if (hook.signing_token_present) await api.send('PUT', `${path}/${hook.id}`, { url: target.address, token: '' })
+}
+
+/** GitLab disables webhooks that failed four times in a row, some for good. */
+function isDisabled({ alert_status: status }: Hook): boolean {
+  return status === 'disabled' || status === 'temporarily_disabled'
+}
+
+/** Its test requests name an object that is made up. We do not use this event. */
+const TEST_TRIGGER = 'resource_access_token_events'
+
+/**
+ * A test request that arrives enables a webhook again; changing it does not. Servers without test
+ * requests get another webhook.
+ */
+async function enableHook(api: GitlabApi, path: string, hook: Hook, target: WebhookTarget): Promise<void> {
+  try {
+    await api.send('POST', `${path}/${hook.id}/test/${TEST_TRIGGER}`)
+  } catch (error) {
+    if (!(error instanceof HostRefusal)) throw error
+    if (error.status === 422)
+      throw new HostRefusal(422, `GitLab has disabled the webhook, and its test request failed: ${error.message}`)
+    await removeAll(api, path, [hook])
+    await sendSettings(api, path, null, target)
+  }
+}
+
+async function removeAll(api: GitlabApi, path: string, hooks: readonly Hook[]): Promise<void> {
+  for (const { id } of hooks) await acceptRefusal(api.send('DELETE', `${path}/${id}`), [404])
+}
+
 async function removeHooks(api: GitlabApi, path: string, address: string): Promise<void> {
-  for (const { id } of (await fetchHooks(api, path, address)) ?? []) await api.send('DELETE', `${path}/${id}`)
+  await removeAll(api, path, (await fetchHooks(api, path, address)) ?? [])
 }
 
 const Project = Type.Object({ id: Id })

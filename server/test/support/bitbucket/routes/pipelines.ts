@@ -14,7 +14,8 @@ export function pipelineRoutes(bitbucket: Bitbucket): Routes<Caller> {
   return {
     [`GET ${REPOSITORY}/pipelines`]: (request) => {
       if (request.query.get('sort') !== '-created_on') throw new HttpError(400, 'Only -created_on is known')
-      return page(bitbucket, request, repositoryOf(bitbucket, request).runs.map(pipelineJson))
+      const { runs } = repositoryOf(bitbucket, request)
+      return page(bitbucket, request, runs.map(pipelineJson), { namesNext: false })
     },
     [`GET ${PIPELINE}`]: (request) => ok(pipelineJson(runIn(bitbucket, request))),
     [`GET ${PIPELINE}/steps`]: (request) =>

@@ -14,7 +14,14 @@ export function groupRoutes(gitlab: Gitlab): GitlabRoutes {
       return page(request, account ? [userShape(gitlab, account)] : [])
     },
     'GET /api/v4/users/{id}': ({ params }) => ok(userShape(gitlab, found(world.findAccount(Number(params.id))))),
-    'GET /api/v4/groups/{id}': (request) => ok(groupShape(gitlab, groupOf(request))),
+    'GET /api/v4/groups/{id}': (request) => {
+      const all = [...gitlab.subgroups.values()].filter(({ owner }) => owner === request.caller)
+      const sub = all.find(({ id }) => String(id) === request.params.id)
+      if (sub === undefined) return ok(groupShape(gitlab, groupOf(request)))
+      const { id, parent_id, owner, path } = sub
+      const full_path = `${owner.login}/${path}`
+      return ok({ ...groupShape(gitlab, owner), id, parent_id, full_path, full_name: full_path, name: path, path })
+    },
     'GET /api/v4/groups/{id}/members/all/{user_id}': (request) => {
       groupOf(request)
       const user = found(request.params.user_id === String(world.program.id) ? world.program : null)

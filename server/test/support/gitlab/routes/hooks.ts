@@ -1,4 +1,4 @@
-import { found } from '../../hosts/http-error.ts'
+import { found, HttpError } from '../../hosts/http-error.ts'
 import { created, noContent, ok } from '../../hosts/rest-request.ts'
 import type { Hook } from '../../hosts/webhooks.ts'
 import {
@@ -45,11 +45,33 @@ function routesOf(gitlab: Gitlab, prefix: string, scopeOf: Scope): GitlabRoutes 
     },
     [`PUT ${prefix}/{id}/hooks/{hook_id}`]: (request) =>
       ok(hookShape(gitlab, change(gitlab, one(request), request.body))),
+    [`POST ${prefix}/{id}/hooks/{hook_id}/test/{trigger}`]: (request) => testHook(gitlab, one(request), request),
     [`DELETE ${prefix}/{id}/hooks/{hook_id}`]: (request) => {
       gitlab.webhooks.removeHook(one(request))
       return noContent()
     },
   }
+}
+
+const TRIGGERS = [
+  ...['push', 'tag_push', 'issues', 'confidential_issues', 'note', 'merge_requests', 'job', 'pipeline', 'wiki_page'],
+  ...['releases', 'milestone', 'emoji', 'resource_access_token'],
+].map((name) => `${name}_events`)
+
+/**
+ * GitLab's "Webhooks", "Re-enable disabled webhooks": "To re-enable a temporarily or permanently
+ * disabled webhook manually, send a test request. The webhook is re-enabled if the test request
+ * returns a response code in the 2xx range." Changing it does not. "Group webhooks API", "Trigger a
+ * test group hook", names the triggers; the API answers 422 if the request failed.
+ */
+async function testHook(gitlab: Gitlab, hook: Hook, { params }: GitlabRequest) {
+  const trigger = params.trigger as string
+  if (!TRIGGERS.includes(trigger)) throw new HttpError(400, 'trigger does not have a valid value')
+  const payload = { object_kind: 'access_token', event_name: 'expiring_access_token', object_attributes: { id: 1 } }
+  const status = await gitlab.webhooks.sendTo(hook, trigger, payload)
+  if (status < 200 || status > 299) throw new HttpError(422, `Hook execution failed: ${status}`)
+  hook.active = true
+  return created({ message: '201 Created' })
 }
 
 function change({ signs }: Gitlab, hook: Hook, body: Record<string, unknown>): Hook {
@@ -64,7 +86,7 @@ function change({ signs }: Gitlab, hook: Hook, body: Record<string, unknown>): H
   return hook
 }
 
-function hookShape({ signs }: Gitlab, { id, url, events, settings, secret, created_at }: Hook) {
+function hookShape({ signs }: Gitlab, { id, url, events, settings, secret, created_at, active }: Hook) {
   const { signing_token, ...shown } = settings
   return {
     id,
@@ -72,6 +94,8 @@ function hookShape({ signs }: Gitlab, { id, url, events, settings, secret, creat
     created_at: iso(created_at),
     push_events: false,
     enable_ssl_verification: true,
+    alert_status: active ? 'executable' : 'disabled',
+    disabled_until: null,
     ...shown,
     ...Object.fromEntries([...events].map((event) => [event, true])),
     ...(signs && { token_present: secret !== '', signing_token_present: signing_token !== undefined }),

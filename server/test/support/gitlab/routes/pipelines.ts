@@ -9,13 +9,7 @@ const PROJECT = '/api/v4/projects/{id}'
 
 export function pipelineRoutes(gitlab: Gitlab): GitlabRoutes {
   return {
-    [`GET ${PROJECT}/pipelines`]: (request) => {
-      const { runs } = projectOf(gitlab, request)
-      return page(
-        request,
-        runs.map((run) => pipelineEntry(gitlab, run)),
-      )
-    },
+    [`GET ${PROJECT}/pipelines`]: (request) => page(request, listPipelines(gitlab, request)),
     [`GET ${PROJECT}/pipelines/{pipeline_id}`]: (request) => ok(pipelineShape(gitlab, runOf(gitlab, request))),
     [`GET ${PROJECT}/pipelines/{pipeline_id}/jobs`]: (request) => {
       const run = runOf(gitlab, request)
@@ -49,6 +43,23 @@ export function pipelineRoutes(gitlab: Gitlab): GitlabRoutes {
       return ok(jobShape(gitlab, run, job))
     },
   }
+}
+
+/**
+ * GitLab's "Pipelines API", "List project pipelines": child pipelines are not in the list unless
+ * `source` is `parent_pipeline`; `updated_after` returns "only pipelines updated after the specified
+ * date"; the order is that of `order_by`, `id` by default.
+ */
+function listPipelines(gitlab: Gitlab, request: GitlabRequest) {
+  const { query } = request
+  const source = query.get('source')
+  const after = new Date(query.get('updated_after') ?? 0)
+  const entries = projectOf(gitlab, request)
+    .runs.map((run) => pipelineEntry(gitlab, run))
+    .filter((one) => (source === null ? one.source !== 'parent_pipeline' : one.source === source))
+    .filter(({ updated_at }) => new Date(updated_at ?? 0) > after)
+  if (query.get('order_by') !== 'updated_at') return entries
+  return entries.sort((one, other) => (other.updated_at ?? '').localeCompare(one.updated_at ?? ''))
 }
 
 function runOf(gitlab: Gitlab, request: GitlabRequest): Run {

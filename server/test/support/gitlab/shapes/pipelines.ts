@@ -52,7 +52,7 @@ export function isRetried(run: Run, job: Job): boolean {
 }
 
 /** As lists show it. */
-export function pipelineEntry({ url }: Gitlab, run: Run) {
+export function pipelineEntry({ url, children }: Gitlab, run: Run) {
   return {
     id: run.id,
     iid: run.index,
@@ -60,7 +60,7 @@ export function pipelineEntry({ url }: Gitlab, run: Run) {
     sha: run.sha,
     ref: refOf(run),
     status: pipelineStatus(run),
-    source: SOURCES[run.event],
+    source: children.has(run) ? 'parent_pipeline' : SOURCES[run.event],
     name: run.workflow.name,
     created_at: iso(run.created_at),
     updated_at: iso(lastAttempt(run).updated_at),

@@ -1,9 +1,14 @@
 import { createHash } from 'node:crypto'
 import type { Commit, Repository } from '../../hosts/types.ts'
 import { fullName } from '../../hosts/world.ts'
-import { type Gitlab, iso } from '../gitlab.ts'
+import { type Gitlab, iso, namespaceOf } from '../gitlab.ts'
 
-export function projectShape({ url }: Gitlab, repository: Repository) {
+/**
+ * GitLab's "Projects API" shows the `namespace` of a project with its `id` and `parent_id`. Ids stay
+ * when a group is renamed.
+ */
+export function projectShape(gitlab: Gitlab, repository: Repository) {
+  const { url } = gitlab
   const { id, name, owner, path, default_branch, archived, created_at, updated_at } = repository
   const whole = fullName(repository)
   const rules = [...repository.rules.values()]
@@ -16,7 +21,12 @@ export function projectShape({ url }: Gitlab, repository: Repository) {
     visibility: repository.private ? 'private' : 'public',
     archived,
     web_url: `${url}/${whole}`,
-    namespace: { id: owner.id, kind: 'group', full_path: path === '' ? owner.login : `${owner.login}/${path}` },
+    namespace: {
+      ...namespaceOf(gitlab, owner, path),
+      owner: undefined,
+      kind: 'group',
+      full_path: path === '' ? owner.login : `${owner.login}/${path}`,
+    },
     created_at: iso(created_at),
     updated_at: iso(updated_at),
     last_activity_at: iso(updated_at),

@@ -382,7 +382,7 @@ async function listCategoryWarnings(tx: Tx, report: StreamReport, streams: reado
   const similar = await countSimilarStreams(tx, report.org_id, streams.map(getStreamId))
   if (similar < SIMILAR_MIN) return []
   return [
-    `The category ${category} is the ${similar}th that differs from others only in numbers, dates or hashes and was reported once: no report closes the findings of the others. Send one category, and end the other streams.`,
+    `The category ${category} is one of ${similar} that differ only in numbers, dates or hashes and were reported once: no report closes the findings of the others. Send one category, and end the other streams.`,
   ]
 }
 

@@ -2503,7 +2503,7 @@ create table triages (
   constraint triages_ended_as_check CHECK ((ended_as = ANY (ARRAY['undone'::text, 'expired'::text, 'replaced'::text]))),
   constraint triages_reason_check CHECK (((length(reason) >= 1) AND (length(reason) <= 100))),
   constraint triages_scope_check CHECK ((scope = ANY (ARRAY['issue'::text, 'vulnerability'::text]))),
-  constraint triages_source_check CHECK ((source = ANY (ARRAY['shiplock'::text, 'openvex'::text, 'csaf'::text]))),
+  constraint triages_source_check CHECK ((source = ANY (ARRAY['shiplock'::text, 'openvex'::text, 'csaf'::text, 'cyclonedx'::text]))),
   constraint triages_target_type_check CHECK ((target_type = ANY (ARRAY['finding'::text, 'issue'::text, 'alert'::text])))
 );
 CREATE INDEX triages_by_expiry ON public.triages USING btree (expires_at) WHERE ((ended_at IS NULL) AND (expires_at IS NOT NULL));
@@ -2635,7 +2635,7 @@ create table vex_documents (
   stated_by_name text,
   constraint vex_documents_pkey PRIMARY KEY (org_id, id),
   constraint vex_documents_org_id_repository_no_fkey FOREIGN KEY (org_id, repository_no) REFERENCES reported_repositories(org_id, id),
-  constraint vex_documents_format_check CHECK ((format = ANY (ARRAY['openvex'::text, 'csaf'::text]))),
+  constraint vex_documents_format_check CHECK ((format = ANY (ARRAY['openvex'::text, 'csaf'::text, 'cyclonedx'::text]))),
   constraint vex_documents_lane_check CHECK ((lane = ANY (ARRAY['verified'::text, 'key'::text, 'person'::text, 'untrusted'::text]))),
   constraint vex_documents_statements_check CHECK ((statements >= 0))
 );

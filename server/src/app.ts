@@ -123,7 +123,7 @@ issues, evaluates policies, and approves or rejects deployments.
     { name: 'Pipeline runs', description: 'Read the pipeline runs of every source.' },
     {
       name: 'Security uploads',
-      description: `Upload ${formatTitles(REPORT_FORMATS, 'and')} reports, and ${formatTitles(VEX_FORMATS, 'and')} documents.`,
+      description: `Upload ${formatTitles(REPORT_FORMATS, 'and')} reports, and ${formatTitles(VEX_FORMATS, 'and')} VEX documents.`,
     },
     { name: 'Findings and issues', description: 'Read raw findings, and the issues that they are grouped into.' },
     { name: 'Security alerts', description: 'Read the security alerts of connected code hosts.' },

@@ -70,12 +70,13 @@ import { alertsChanged, reconcileAlertsJob } from './security/alerts/reconcile-a
 import { fetchIntelDaily } from './security/intel/fetch-intel.job.ts'
 import { intelImported } from './security/intel/import-source.ts'
 import { updateIntelAtDetection } from './security/intel/intel-at-detection.store.ts'
-import { followIntel, followRules } from './security/issues/follow-changes.job.ts'
+import { followIntel, followRules, rulesFollowed } from './security/issues/follow-changes.job.ts'
 import { renameReportedRepository } from './security/repositories/select-repository.ts'
 import { expireTriagesJob } from './security/triage/expire-triages.job.ts'
 import { expireUploadsJob } from './security/uploads/expire-uploads.job.ts'
 import { readArtifact } from './security/uploads/read-artifact.ts'
 import { readUploadJob, uploadFinished } from './security/uploads/read-upload.job.ts'
+import { enqueueStoredDocuments } from './security/uploads/stored-documents.ts'
 import { followAliases } from './security/vex/apply-statements.ts'
 import { findingsTriaged } from './security/writing/write-triage.ts'
 import {
@@ -114,6 +115,7 @@ export const jobs: Job<HostServices, never>[] = [
   subscribe(alertsChanged, refreshRepositoryGates, refreshNamedResults, refreshIssues),
   subscribe(findingsTriaged, refreshRepositoryGates, refreshNamedResults, refreshIssues),
   subscribe(intelImported, followIntel, followAliases, updateIntelAtDetection, refreshAllGates, refreshAllResults),
+  subscribe(rulesFollowed, enqueueStoredDocuments),
   readRepositoryPoliciesJob,
   subscribe(policyChanged, refreshOrganizationGates, refreshOrganizationResults),
   subscribe(defaultTrustChanged, refreshOrganizationGates, refreshOrganizationResults),

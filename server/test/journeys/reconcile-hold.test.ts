@@ -211,14 +211,23 @@ for (const [does, file, warning] of notClosing) {
   })
 }
 
-test('a tool whose runs have no results, null or absent, did not scan and closes nothing', async () => {
+test('a tool whose runs have no results, null or absent, did not scan and closes nothing, and is held', async () => {
+  assert.equal((await report(sarif(undefined))).held, null)
   await report(sarif([sarifResult('a')]))
   const rows = await rowVersions(api, caller)
   for (const results of [null, undefined]) {
-    const upload = await uploadReport(api, caller, sarif(results))
-    assert.deepEqual([upload.status, upload.counts.resolved], ['finished', 0])
+    for (const complete of [null, true]) {
+      const file = sarifReport([sarifRun(results, 'Linter', { properties: { complete } })])
+      const { status, counts, held, warnings } = await uploadReport(api, caller, file, { complete })
+      const reasons = ['A run of the tool has no results, so it did not scan.']
+      assert.deepEqual([status, counts.resolved, held], ['finished', 0, { findings: 1, reasons }])
+      assert.match(warnings[0], /^No findings of Linter were closed\./)
+    }
   }
-  assert.deepEqual(await rowVersions(api, caller), rows)
+  const beside = await report(sarifReport([sarifRun(undefined), sarifRun([sarifResult('b')], 'Other')]))
+  assert.deepEqual([beside.created, beside.held?.findings], [1, 1])
+  const after = await rowVersions(api, caller)
+  assert.deepEqual(after.slice(0, 1), rows)
   assert.equal((await report(sarif([]))).resolved, 1)
 })
 

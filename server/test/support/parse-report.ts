@@ -11,19 +11,18 @@ const UNKNOWN: KnownRepository = { name: null, paths: [] }
 
 /** Detects the format of a file and reads its findings or statements. */
 export async function readAny(source: ReportSource, onFindings: OnFindings, onStatements: OnStatements) {
-  const format = await readFormat(source, 'auto')
-  if (isVexFormat(format)) return readVexDocument(source, format, onStatements)
-  return readReport(source, format, onFindings)
+  const file = await readFormat(source, 'auto')
+  return file.isVex ? readVexDocument(source, file.format, onStatements) : readReport(source, file.format, onFindings)
 }
 
-/** Detects the format of a report and reads it. */
+/** Detects the format of a report and reads it, also one that Shiplock reads as a VEX document. */
 export async function readDetected(
   source: ReportSource,
   stated: 'auto' | UploadFormat,
   onFindings: OnFindings,
   repository = UNKNOWN,
 ) {
-  const format = await readFormat(source, stated)
+  const { format } = await readFormat(source, stated)
   if (isVexFormat(format)) throw new ReportError('A VEX document contains no findings.', format)
   return { ...(await readReport(source, format, onFindings, async () => repository)), format }
 }
@@ -31,8 +30,8 @@ export async function readDetected(
 /** Detects the format of a VEX document and reads it. */
 export async function parseVex(document: unknown, pieceBytes = PIECE_BYTES) {
   const source = { open: () => piecesOf(document, pieceBytes) }
-  const format = await readFormat(source, 'auto')
-  if (!isVexFormat(format)) throw new ReportError('The file is not a VEX document.', format)
+  const { isVex, format } = await readFormat(source, 'auto')
+  if (!isVex) throw new ReportError('The file is not a VEX document.', format)
   const stated: VexStatement[] = []
   const summary = await readVexDocument(source, format, async (batch) => {
     stated.push(...batch)

@@ -66,7 +66,7 @@ export const AlertSearch = v.object({
 })
 
 export const TRIAGE_ACTIONS = ['dismiss', 'reopen', 'split', 'merge'] as const
-export const TRIAGE_SOURCES = ['shiplock', 'openvex', 'csaf'] as const
+export const TRIAGE_SOURCES = ['shiplock', 'openvex', 'csaf', 'cyclonedx'] as const
 export const TRIAGE_STATUSES = ['active', 'undone', 'expired', 'replaced'] as const
 
 /** What the address of the triage history can hold. */

@@ -239,7 +239,9 @@ export const Finding = Closed(
     identity: FindingIdentity,
     issue_id: Text('The id of the issue that the finding belongs to.'),
     grouping_reason: GroupingReason,
-    category_reason: Text('Reserved. Always null.'),
+    category_reason: Text(
+      '`stream_ended` if the finding is fixed because its stream was ended, and not because a report lacks it.',
+    ),
     dismiss_reason: Text('The reason for the dismissal.'),
     dismiss_comment: Text('The comment on the dismissal.'),
     dismissed_by_name: Text(

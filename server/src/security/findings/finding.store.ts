@@ -54,6 +54,19 @@ export function buildIdentityJson(db: Db) {
     )`
 }
 
+/**
+ * Why a row `finding` is fixed although no report says so: its row `stream` was ended. What a
+ * report had closed before then is fixed.
+ */
+function buildEndReason(db: Db) {
+  return db`
+    case
+      when finding.reported_state = 'fixed' and stream.ended_at is not null
+        and (finding.last_seen_at >= stream.seen_at or finding.updated_at = stream.ended_at)
+      then 'stream_ended'
+    end`
+}
+
 /** A finding that its stream's newest report contains was last seen with that report. */
 function findingJson(db: Db) {
   return db`(
@@ -83,7 +96,7 @@ function findingJson(db: Db) {
           'code', finding.grouping_code, 'detail', coalesce(finding.grouping_detail, ${SINGLE_DETAIL}),
           'at', rfc3339(finding.grouped_at)
         ) as grouping_reason,
-        null as category_reason, dismissal.dismiss_reason, dismissal.dismiss_comment, dismissal.dismissed_by_name,
+        ${buildEndReason(db)} as category_reason, dismissal.dismiss_reason, dismissal.dismiss_comment, dismissal.dismissed_by_name,
         rfc3339(dismissal.dismissed_at) as dismissed_at, dismissal.dismissal_source,
         rfc3339(dismissal.dismissal_expires_at) as dismissal_expires_at, finding.triage_id,
         ended.dismissal as dismissal_ended, ${buildIntel(db, db`finding`)} as intel,

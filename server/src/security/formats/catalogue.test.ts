@@ -5,7 +5,7 @@ import { formatTitles, REPORT_FORMATS, UPLOAD_FORMATS, VEX_FORMATS } from './cat
 
 test('the titles of formats are the words of a sentence', () => {
   assert.equal(formatTitles(REPORT_FORMATS, 'or'), 'SARIF, CycloneDX or SPDX')
-  assert.equal(formatTitles(VEX_FORMATS, 'and'), 'OpenVEX and CSAF')
+  assert.equal(formatTitles(VEX_FORMATS, 'and'), 'OpenVEX, CSAF and CycloneDX')
   assert.equal(formatTitles(['csaf'], 'and'), 'CSAF')
 })
 

@@ -2,7 +2,7 @@ import { PROVIDERS, type Provider } from '../../codehosts/catalogue.ts'
 import { csaf } from './csaf/format.ts'
 import { cyclonedx } from './cyclonedx/format.ts'
 import { openvex } from './openvex/format.ts'
-import type { ReportFileFormat, VexFileFormat } from './report/file-format.ts'
+import type { MixedFileFormat, ReportFileFormat, VexFileFormat } from './report/file-format.ts'
 import { sarif } from './sarif/format.ts'
 import { spdx } from './spdx/format.ts'
 
@@ -12,29 +12,39 @@ import { spdx } from './spdx/format.ts'
  */
 const REPORTS = { sarif, cyclonedx, spdx } satisfies Record<string, ReportFileFormat>
 const VEX_DOCUMENTS = { openvex, csaf } satisfies Record<string, VexFileFormat>
+/** Formats of reports of which a file may be a VEX document. Its contents decide. */
+const MIXED = { cyclonedx } satisfies Record<string, MixedFileFormat>
 const FORMATS = { ...REPORTS, ...VEX_DOCUMENTS }
 
 export type ReportFormat = keyof typeof REPORTS
-export type VexFormat = keyof typeof VEX_DOCUMENTS
-export type UploadFormat = ReportFormat | VexFormat
+export type VexFormat = keyof typeof VEX_DOCUMENTS | keyof typeof MIXED
+export type UploadFormat = keyof typeof FORMATS
 
 export const REPORT_FORMATS = Object.keys(REPORTS) as readonly ReportFormat[]
-export const VEX_FORMATS = Object.keys(VEX_DOCUMENTS) as readonly VexFormat[]
-export const UPLOAD_FORMATS: readonly UploadFormat[] = [...REPORT_FORMATS, ...VEX_FORMATS]
+export const VEX_FORMATS = Object.keys({ ...VEX_DOCUMENTS, ...MIXED }) as readonly VexFormat[]
+export const UPLOAD_FORMATS = Object.keys(FORMATS) as readonly UploadFormat[]
 
 /** Where a finding comes from: the format of its report, or the code host of its alert. */
 export type FindingSource = ReportFormat | Provider
 export const FINDING_SOURCES: readonly FindingSource[] = [...REPORT_FORMATS, ...PROVIDERS]
 
-export function isVexFormat(format: UploadFormat): format is VexFormat {
+export function isVexFormat(format: UploadFormat): format is keyof typeof VEX_DOCUMENTS {
   return Object.hasOwn(VEX_DOCUMENTS, format)
+}
+
+export function isMixedFormat(format: UploadFormat): format is keyof typeof MIXED {
+  return Object.hasOwn(MIXED, format)
+}
+
+export function getMixedFormat(format: keyof typeof MIXED): MixedFileFormat {
+  return MIXED[format]
 }
 
 export function getReportFormat(format: ReportFormat): ReportFileFormat {
   return REPORTS[format]
 }
 
-export function getVexFormat(format: VexFormat): VexFileFormat {
+export function getVexFormat(format: keyof typeof VEX_DOCUMENTS): VexFileFormat {
   return VEX_DOCUMENTS[format]
 }
 

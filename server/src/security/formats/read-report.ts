@@ -1,8 +1,11 @@
 import { JsonError } from '../../platform/json/json-grammar.ts'
 import {
   getFormat,
+  getMixedFormat,
   getReportFormat,
   getVexFormat,
+  isMixedFormat,
+  isVexFormat,
   type ReportFormat,
   type UploadFormat,
   type VexFormat,
@@ -15,14 +18,21 @@ import type { OnStatements, VexDocument } from './report/vex-statement.ts'
 
 const UNKNOWN_REPOSITORY: KnownRepository = { name: null, paths: [] }
 
+/** A file is a report with findings, or a VEX document with statements. */
+export type DetectedFile = { isVex: false; format: ReportFormat } | { isVex: true; format: VexFormat }
+
 /**
- * Detects the format of an uploaded file. Unless `requested` is `auto`, a file of another format is
+ * Detects what an uploaded file is. Unless `requested` is `auto`, a file of another format is
  * refused. Throws ReportError.
  */
-export async function readFormat(source: ReportSource, requested: 'auto' | UploadFormat): Promise<UploadFormat> {
-  const detected = await withFormat(null, () => classifyFile(source))
-  if (requested === 'auto' || requested === detected) return detected
-  throw new ReportError(`The file is ${getFormat(detected).title}, but \`format\` is "${requested}".`, detected)
+export async function readFormat(source: ReportSource, requested: 'auto' | UploadFormat): Promise<DetectedFile> {
+  const format = await withFormat(null, () => classifyFile(source))
+  if (requested !== 'auto' && requested !== format)
+    throw new ReportError(`The file is ${getFormat(format).title}, but \`format\` is "${requested}".`, format)
+  if (isVexFormat(format)) return { isVex: true, format }
+  if (!isMixedFormat(format)) return { isVex: false, format }
+  const { detect } = await getMixedFormat(format).loadVexNotation()
+  return { isVex: await withFormat(format, () => detect(source)), format }
 }
 
 /**
@@ -50,7 +60,9 @@ export async function readVexDocument(
   format: VexFormat,
   onStatements: OnStatements,
 ): Promise<VexDocument> {
-  const parse = await getVexFormat(format).loadParser()
+  const parse = isMixedFormat(format)
+    ? (await getMixedFormat(format).loadVexNotation()).parse
+    : await getVexFormat(format).loadParser()
   return withFormat(format, () => parse(source, onStatements))
 }
 

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
+import { Readable } from 'node:stream'
 import { test } from 'node:test'
 import { parseVex } from '../../../test/support/parse-report.ts'
 import { csaf, notAffected, openVex } from '../../../test/support/vex.ts'
+import { readFormat } from './read-report.ts'
 
 const fixture = (file: string) =>
   parseVex(readFileSync(new URL(`../../../test/fixtures/${file}.json`, import.meta.url)), 1009)
@@ -37,6 +39,47 @@ test('a real OpenVEX 0.0.1 document has texts in place of objects', async () => 
     ['fixed', 'CVE-2023-12345', arm, arm],
     ['fixed', 'CVE-2023-12345', x86, x86],
   ])
+})
+
+test('real CycloneDX documents without components state what other documents list', async () => {
+  const ofOthers = await fixture('cyclonedx/vex-of-other-documents')
+  assert.deepEqual([ofOthers.format, ofOthers.statements, ofOthers.skipped], ['cyclonedx', ofOthers.stated.length, 0])
+  // Both name products of other documents without package URLs.
+  const versions = await fixture('cyclonedx/vex-with-version-ranges')
+  assert.deepEqual([versions.publisher, versions.statements, versions.skipped], ['CycloneDX', 0, 0])
+  assert.match(versions.warnings[0] ?? '', /^Statements about products without a package URL or address/)
+})
+
+test('a CycloneDX document is a VEX document if it has no component and each vulnerability an analysis', async () => {
+  const analysed = { id: 'CVE-2024-1', analysis: { state: 'not_affected' }, affects: [{ ref: 'pkg:npm/a@1' }] }
+  const component = { type: 'library', name: 'a' }
+  const isVex = async (given: object) => {
+    const document = { bomFormat: 'CycloneDX', specVersion: '1.5', vulnerabilities: [analysed], ...given }
+    const bytes = Buffer.from(JSON.stringify(document))
+    return (await readFormat({ open: () => Readable.from([bytes]) }, 'auto')).isVex
+  }
+  assert.equal(await isVex({}), true)
+  assert.equal(await isVex({ components: [], metadata: { component } }), true)
+  for (const vulnerabilities of [[], [analysed, { id: 'CVE-2024-2' }], [{ ...analysed, analysis: null }]])
+    assert.equal(await isVex({ vulnerabilities }), false)
+  assert.equal(await isVex({ components: [component] }), false)
+})
+
+test('what CycloneDX lists as affected is not dismissed by the analysis beside it', async () => {
+  const stated = async (ref: string, versions: object[], state = 'not_affected') => {
+    const vulnerabilities = [{ id: 'CVE-2024-1', analysis: { state }, affects: [{ ref, versions }] }]
+    const document = await parseVex({ bomFormat: 'CycloneDX', specVersion: '1.5', vulnerabilities })
+    return document.stated.map(({ package: purl }) => purl)
+  }
+  const versions = [
+    { version: '1.0', status: 'affected' },
+    { version: '2.0', status: 'unaffected' },
+    { range: 'vers:npm/>=3', status: 'unaffected' },
+  ]
+  assert.deepEqual(await stated('pkg:npm/a', versions), ['pkg:npm/a@2.0'])
+  assert.deepEqual(await stated('pkg:npm/a@1.0', versions), [])
+  assert.deepEqual(await stated('pkg:npm/a@2.0', versions), ['pkg:npm/a@2.0'])
+  assert.deepEqual(await stated('pkg:npm/a', versions, 'exploitable'), ['pkg:npm/a@1.0', 'pkg:npm/a@2.0'])
 })
 
 test('a real CSAF document has products in nested branches; unknown product ids are counted', async () => {

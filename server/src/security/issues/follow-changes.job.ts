@@ -1,5 +1,8 @@
 import type { Tx } from '../../platform/db/sql.ts'
+import { defineEvent, publish } from '../../platform/queue/event.ts'
 import { defineScheduledJob } from '../../platform/queue/job.ts'
+import { definePayload, text } from '../../platform/queue/payload.ts'
+import { update } from '../../platform/queue/update.ts'
 import type { Services } from '../../services.ts'
 import { lockIntel } from '../intel/intel-source.store.ts'
 import { lockRepository } from '../writing/grouping.store.ts'
@@ -34,12 +37,23 @@ export const followRules = defineScheduledJob<Services>('security.follow-rules',
   },
 })
 
+/** Published when the issues of an organization follow the rules of this version of the program. */
+export const rulesFollowed = defineEvent('security.rules.followed', {
+  class: 'bulk',
+  payload: definePayload({ org_id: text }),
+  subject: ({ org_id }) => ({ type: 'organization', id: org_id }),
+  updates: () => [update('issue')],
+})
+
 /** An unfinished run may have applied the earlier rules to some repositories: another follows. */
 async function regroupOutdated(services: Services, orgId: string, stopping?: AbortSignal): Promise<void> {
   const follow = () => stopping?.throwIfAborted()
   if (await hasUnfinishedRun(services.sql, orgId)) await regroupOrganization(services, orgId, follow)
   const { id, findings, moved, merged, split, reopened } = await regroupOrganization(services, orgId, follow)
-  await deleteRuleChange(services.sql, orgId)
+  await services.sql.begin(async (tx) => {
+    await deleteRuleChange(tx, orgId)
+    await publish(tx, rulesFollowed, { org_id: orgId })
+  })
   const counts = { findings, moved, merged, split, reopened }
   services.log.info({ org_id: orgId, regroup_id: id, ...counts }, 'Issues were regrouped by the current rules')
 }

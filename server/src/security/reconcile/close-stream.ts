@@ -1,4 +1,4 @@
-import { insertAuditEntry, type Principal } from '../../audit/audit.store.ts'
+import { insertAuditEntry, type Principal, SYSTEM } from '../../audit/audit.store.ts'
 import { evidenceReplaced } from '../../ci/runs/run.events.ts'
 import { otherStream, streamEnded, weakerStream } from '../../errors/security.ts'
 import type { Tx } from '../../platform/db/sql.ts'
@@ -7,9 +7,16 @@ import { publish } from '../../platform/queue/event.ts'
 import { truncate } from '../../platform/text.ts'
 import type { Services } from '../../services.ts'
 import { updateEndedFindings, updateInheritedFindings } from '../writing/finding-writing.store.ts'
+import { lockTriaged } from '../writing/grouping.store.ts'
 import { refreshTriaged, waitForRepositories } from '../writing/write-triage.ts'
 import { listSameFindings } from './match-report.ts'
-import { findStreamRepository, type LockedStream, lockReportedStreams, updateEndedStream } from './stream.store.ts'
+import {
+  findStreamRepository,
+  type LockedStream,
+  listStreamsOfUpload,
+  lockReportedStreams,
+  updateEndedStream,
+} from './stream.store.ts'
 
 type Needs = Pick<Services, 'sql' | 'clock'>
 type Request = { orgId: string; principal: Principal }
@@ -51,6 +58,31 @@ export async function mergeStreams(
     const reason = `The stream ${into} of another sender has taken it over.`
     await close(tx, request, { stream: weaker, reason, action: 'take_over', issueIds }, at)
   })
+}
+
+/**
+ * Ends the streams of all lanes whose newest report is an upload that is read as a VEX document
+ * now. Its findings close, also those that it dismissed itself.
+ */
+export async function closeStreamsOfUpload(
+  tx: Tx,
+  { org_id: orgId, upload_id }: { org_id: string; upload_id: string },
+  at: Date,
+): Promise<void> {
+  const ids = await listStreamsOfUpload(tx, orgId, upload_id)
+  if (ids.length === 0) return
+  const request = { orgId, principal: SYSTEM }
+  const reason = 'The file is a VEX document. Its statements apply to the findings of reports.'
+  const streams = await lockReportedStreams(tx, orgId, ids)
+  await lockTriaged(
+    tx,
+    orgId,
+    streams.map(({ repository_no }) => repository_no),
+  )
+  for (const stream of streams) {
+    const closing = { stream, reason, action: 'end', issueIds: [] } as const
+    if (stream.ended_at === null) await close(tx, request, closing, at)
+  }
 }
 
 /** Streams before their repository, as reports lock them. Throws 404 if one does not exist. */

@@ -125,6 +125,29 @@ export async function lockStreams(
   return { streams, replaced }
 }
 
+/** Counts the open findings of the streams with these keys, which a report does not change. */
+export async function countOpenOfKeys(tx: Tx, report: StreamReport, keys: readonly StreamKey[]): Promise<number> {
+  const rows = await tx<{ id: number }[]>`
+    select id
+    from finding_streams stream
+    join unnest(
+      ${keys.map(({ tool_family }) => tool_family)}::text[], ${keys.map(({ subject }) => subject)}::text[]
+    ) as key (tool_family, subject)
+      on key.tool_family = stream.tool_family and key.subject is not distinct from stream.subject
+    where ${isOfScope(tx, report)}
+      and format_family is not distinct from ${getFormatFamily(report)}
+      and lane = ${report.lane}`
+  const ids = rows.map(({ id }) => id)
+  if (ids.length === 0) return 0
+  const [{ open }] = await tx<[{ open: number }]>`
+    select count(*) as open
+    from findings
+    where org_id = ${buildAverageId(tx, report.org_id)}
+      and stream_id = any(${buildAverageIds(tx, ids)})
+      and state = 'open'`
+  return open
+}
+
 /** The order in which streams are locked. */
 function buildStreamOrder(tx: Tx) {
   return tx`tool_family nulls first, subject nulls first, tool`

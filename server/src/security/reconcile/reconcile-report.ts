@@ -30,6 +30,7 @@ import { listEndedDismissals } from './end-dismissals.ts'
 import { upsertFindings, type Written } from './finding-merge.store.ts'
 import {
   countOpenBySeverity,
+  countOpenOfKeys,
   deleteReplaced,
   lockStreams,
   type ReplacedStream,
@@ -87,7 +88,7 @@ export const NO_OUTCOME: ReconcileOutcome = {
 }
 
 /** The findings that a report lacks without closing them, and why. */
-export type HeldFindings = { findings: number; reasons: string[] }
+export type HeldFindings = { findings: number; reasons: readonly string[] }
 
 /** `at` is the time that was stored with the changes. */
 type Reconciled = {
@@ -118,7 +119,8 @@ export async function reconcileReport(
   follow: Follow,
 ): Promise<Reconciled> {
   const { tx } = incoming
-  const keyed = groupTools(report.summary.tools)
+  const tools = groupTools(report.summary.tools)
+  const keyed = tools.filter(({ isUnscanned }) => !isUnscanned)
   const locked = await lockStreams(tx, report, keyed, clock.now())
   const streams = locked.streams.map((stream) => {
     const isOf = (of: KeyedTool) => of.tool_family === stream.tool_family && of.subject === stream.subject
@@ -139,6 +141,11 @@ export async function reconcileReport(
     { ...locked, streams: current, earlier },
     at,
   )
+  const unscanned = await holdUnscanned(
+    tx,
+    report,
+    tools.filter(({ isUnscanned }) => isUnscanned),
+  )
   const isNews = hasTriages && merged.created + merged.updated > 0
   const { org_id, repository_no } = report
   const closed = isNews ? await follow(tx, { org_id, repository_no, at }) : NONE
@@ -150,7 +157,35 @@ export async function reconcileReport(
   const known = current.filter(({ seen_at, continues_id }) => seen_at.getTime() > 0 && continues_id === null)
   const since = new Date(Math.min(...known.map(({ seen_at }) => seen_at.getTime())))
   const replaced = known.length === 0 ? null : { tools: known.map(({ tool }) => tool), since }
-  return { outcome, held, warnings: [...warnings, ...outdated], at, replaced }
+  return {
+    outcome,
+    held: combineHeld([held, unscanned.held]),
+    warnings: [...warnings, ...unscanned.warnings, ...outdated],
+    at,
+    replaced,
+  }
+}
+
+/** A tool of which no run has results did not scan: its streams stay as they are. */
+async function holdUnscanned(
+  tx: Tx,
+  report: StreamReport,
+  keyed: readonly KeyedTool[],
+): Promise<{ held: HeldFindings | null; warnings: string[] }> {
+  const findings = keyed.length === 0 ? 0 : await countOpenOfKeys(tx, report, keyed)
+  if (findings === 0) return { held: null, warnings: [] }
+  const reasons = keyed.flatMap(({ reported }) => reported.incomplete ?? [])
+  const [tool] = keyed.map(({ reported }) => reported.name)
+  return { held: { findings, reasons }, warnings: [`No findings of ${tool} were closed. ${reasons[0]}`] }
+}
+
+function combineHeld(all: readonly (HeldFindings | null)[]): HeldFindings | null {
+  const held = all.filter((each) => each !== null)
+  if (held.length === 0) return null
+  return {
+    findings: held.reduce((sum, { findings }) => sum + findings, 0),
+    reasons: [...new Set(held.flatMap(({ reasons }) => reasons))],
+  }
 }
 
 /**
@@ -174,7 +209,7 @@ async function continueStream(tx: Tx, { org_id }: StreamReport, stream: Stream, 
 const NONE: NewIssues = { open: 0, critical: 0, high: 0 }
 
 /** The tools of a report whose findings are in one stream, and what it states of them together. */
-type KeyedTool = StreamKey & { names: string[]; reported: ReportTool }
+type KeyedTool = StreamKey & { isUnscanned: boolean; names: string[]; reported: ReportTool }
 
 /** Several runs of one tool about one subject are one report. */
 function groupTools(tools: readonly ReportTool[]): KeyedTool[] {
@@ -185,6 +220,7 @@ function groupTools(tools: readonly ReportTool[]): KeyedTool[] {
       tool: name,
       tool_family: normalizeToolName(name),
       subject,
+      isUnscanned: same.every((tool) => tool.isUnscanned === true),
       names: same.map((tool) => formatReportedTool(tool.name, tool.subject)),
       reported: same.reduce(mergeTools),
     }
@@ -241,20 +277,13 @@ async function mergeReport(
   const isAnyTouched = grouped.touched.length > 0 || turned.length > 0 || hasPairs(paired, 'absent')
   const shown = isAnyTouched ? await updateReportedIssues(recorded, touched) : NONE
   const { created, updated, resolved } = written
-  const held = judged.flatMap(({ update }) => update.held ?? [])
   return {
     created,
     updated,
     resolved,
     unchanged: report.summary.findings - created - updated,
     ...newIssues(grouped.opened, shown),
-    held:
-      held.length === 0
-        ? null
-        : {
-            findings: held.reduce((sum, { findings }) => sum + findings, 0),
-            reasons: [...new Set(held.flatMap(({ reasons }) => reasons))],
-          },
+    held: combineHeld(judged.map(({ update }) => update.held)),
     warnings: [
       ...judged.flatMap((stream) => stream.warnings),
       ...(await listCategoryWarnings(incoming.tx, report, streams)),
@@ -353,7 +382,7 @@ async function listCategoryWarnings(tx: Tx, report: StreamReport, streams: reado
   const similar = await countSimilarStreams(tx, report.org_id, streams.map(getStreamId))
   if (similar < SIMILAR_MIN) return []
   return [
-    `The category ${category} is the ${similar}th that differs from others only in numbers, dates or hashes and was reported once: no report closes the findings of the others. Send one category, and end the other streams.`,
+    `The category ${category} is one of ${similar} that differ only in numbers, dates or hashes and were reported once: no report closes the findings of the others. Send one category, and end the other streams.`,
   ]
 }
 

@@ -277,6 +277,18 @@ export async function lockReportedStreams(tx: Tx, orgId: string, ids: readonly n
     for update`
 }
 
+/** The streams whose newest report is an upload, and that have not ended. */
+export async function listStreamsOfUpload(tx: Tx, orgId: string, uploadId: string): Promise<number[]> {
+  const rows = await tx<{ id: number }[]>`
+    select id
+    from finding_streams stream
+    where org_id = ${orgId}
+      and upload_id = ${uploadId}
+      and origin <> 'alert'
+      and ended_at is null`
+  return rows.map(({ id }) => id)
+}
+
 type StreamEnd = { at: Date; reason: string; by_name: string }
 
 export async function updateEndedStream(tx: Tx, orgId: string, id: number, end: StreamEnd): Promise<void> {

@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util'
-import { formatArtifactKey } from '../../ci/reports/artifact-object.ts'
 import type { ReportFigures } from '../../ci/reports/attestation.ts'
 import { recordFigures } from '../../ci/reports/save-attestations.ts'
 import { evidenceReplaced } from '../../ci/runs/run.events.ts'
@@ -10,7 +9,7 @@ import { publish } from '../../platform/queue/event.ts'
 import { enqueue } from '../../platform/queue/job.ts'
 import { truncate } from '../../platform/text.ts'
 import type { Services } from '../../services.ts'
-import { isVexFormat, type ReportFormat, type UploadFormat, type VexFormat } from '../formats/catalogue.ts'
+import type { ReportFormat, UploadFormat, VexFormat } from '../formats/catalogue.ts'
 import { readFormat, readReport } from '../formats/read-report.ts'
 import {
   type ParsedFinding,
@@ -22,6 +21,7 @@ import {
 import { createContextHasher } from '../issues/grouping/grouping-facts.ts'
 import { KnownRules } from '../issues/grouping/known-rules.ts'
 import { findUploadSubject } from '../issues/policy-facts.store.ts'
+import { closeStreamsOfUpload } from '../reconcile/close-stream.ts'
 import { copyIncoming, type Incoming } from '../reconcile/incoming.store.ts'
 import {
   NO_OUTCOME,
@@ -35,8 +35,8 @@ import { followStatements } from '../vex/apply-statements.ts'
 import { importDocument } from '../vex/import-document.ts'
 import { toFindingOrigin } from '../vocabulary/finding.ts'
 import { readUploadJob, uploadFinished } from './read-upload.job.ts'
+import { openStored } from './stored-documents.ts'
 import { listUnreadLanes, type UploadLane } from './upload.store.ts'
-import { getReportKey, openUntilStopped } from './upload-file.ts'
 import {
   type FinishedUpload,
   type UploadKey,
@@ -45,7 +45,6 @@ import {
   updateProgress,
   updateQueued,
 } from './upload-state.store.ts'
-import { findUploadFile } from './upload-view.store.ts'
 
 /** What is applied: an upload that is being read, as one lane states it. */
 type Reading = UploadKey & { upload: UploadToRead; stated: UploadLane; source: ReportSource }
@@ -62,16 +61,16 @@ export async function applyReport(
   { lanes, ...upload }: UploadToRead & { lanes: readonly UploadLane[] },
   source: ReportSource,
 ): Promise<UploadFormat> {
-  const format = await readFormat(source, upload.requested_format)
+  const file = await readFormat(source, upload.requested_format)
   for (const [index, stated] of lanes.entries())
     await runStoppable(services.sql, source.stopping, async (tx) => {
       const reading = { ...key, upload, stated, source }
-      const applied = isVexFormat(format)
-        ? await applyDocument(services, tx, { ...reading, format })
-        : await applyFindings(services, tx, { ...reading, format })
+      const applied = file.isVex
+        ? await applyDocument(services, tx, { ...reading, format: file.format })
+        : await applyFindings(services, tx, { ...reading, format: file.format })
       if (index === lanes.length - 1) await finishUpload(tx, { ...key, upload, lanes }, applied)
     })
-  return format
+  return file.format
 }
 
 type ReadLanes = UploadKey & { upload: UploadToRead; lanes: readonly UploadLane[] }
@@ -136,12 +135,16 @@ async function publishReplaced(
   })
 }
 
-/** A VEX document contains no findings. It changes the state of stored ones. */
+/**
+ * A VEX document contains no findings. It changes the state of stored ones. What an earlier version
+ * of the program read in it as findings ends (decisions §8, M7).
+ */
 async function applyDocument(
   services: Services,
   tx: Tx,
   { org_id, id, upload, stated, source, format }: Reading & { format: VexFormat },
 ): Promise<Applied> {
+  await closeStreamsOfUpload(tx, { org_id, upload_id: id }, services.clock.now())
   const imported = await importDocument(services, tx, { ...upload, ...stated, org_id, upload_id: id, source, format })
   const { warnings, changed, at } = imported
   const outcome = { ...NO_OUTCOME, updated: changed }
@@ -182,13 +185,11 @@ async function readStoredTools(
   { org_id, id }: UploadKey,
   stopping: AbortSignal | undefined,
 ): Promise<ReportTool[]> {
-  const file = await findUploadFile(services.sql, org_id, id)
-  if (file === null) return []
-  const key = file.artifact_id === null ? getReportKey(org_id, id) : formatArtifactKey(org_id, file.artifact_id)
-  const source = openUntilStopped(services, key, stopping)
+  const source = await openStored(services, { org_id, id }, stopping)
+  if (source === null) return []
   try {
-    const format = await readFormat(source, 'auto')
-    return isVexFormat(format) ? [] : (await readReport(source, format, async () => {})).tools
+    const file = await readFormat(source, 'auto')
+    return file.isVex ? [] : (await readReport(source, file.format, async () => {})).tools
   } catch (error) {
     if (error instanceof ReportError || error instanceof ObjectNotFoundError) return []
     throw error

@@ -125,6 +125,46 @@ export async function updateFinished(
 export const UPLOAD_EXPIRED = 'upload expired'
 export const OUR_FAILURE = 'The report could not be read because of an internal error. Upload it again.'
 
+const READ_AT_ONCE = 500
+
+/**
+ * The uploads after one in the order of their ids, at most 500, that are the newest reports of
+ * streams, in these formats, with findings and without components: some of them may be VEX
+ * documents, which earlier versions of the program did not tell apart.
+ */
+export async function listReportsWithoutComponents(
+  db: Db,
+  orgId: string,
+  { formats, after }: { formats: readonly UploadFormat[]; after: string },
+): Promise<string[]> {
+  const rows = await db<{ id: string }[]>`
+    select distinct upload.id
+    from finding_streams stream
+    join security_uploads upload on upload.org_id = stream.org_id and upload.id = stream.upload_id
+    where stream.org_id = ${orgId}
+      and stream.origin <> 'alert'
+      and stream.source = any(${[...formats]}::text[])
+      and stream.ended_at is null
+      and upload.id > ${after}
+      and upload.status = 'finished'
+      and upload.components = 0
+      and upload.findings > 0
+    order by upload.id
+    limit ${READ_AT_ONCE}`
+  return rows.map(({ id }) => id)
+}
+
+/** Locks an upload that is finished until the transaction ends. Returns false if it is not. */
+export async function lockFinished(tx: Tx, { org_id, id }: UploadKey): Promise<boolean> {
+  const rows = await tx`
+    select from security_uploads
+    where org_id = ${org_id}
+      and id = ${id}
+      and status = 'finished'
+    for update`
+  return rows.length > 0
+}
+
 /** The ids of the uploads that have files of their own, after one, in their order. */
 export async function listUploadIds(
   db: Db,

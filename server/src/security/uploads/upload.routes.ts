@@ -39,7 +39,7 @@ export async function registerUploadRoutes(app: HttpServer, services: Services):
         operationId: 'createSecurityUpload',
         summary: 'Create a security upload',
         description:
-          `Registers a ${formatTitles(REPORT_FORMATS, 'or')} report, or an ${formatTitles(VEX_FORMATS, 'or')} document (201). Send the file to the ` +
+          `Registers a ${formatTitles(REPORT_FORMATS, 'or')} report, or an ${formatTitles(VEX_FORMATS, 'or')} VEX document (201). Send the file to the ` +
           'returned URL with a PUT request, then complete the upload. The same file for the same repository, category and ref returns the existing upload ' +
           '(200). Safe to repeat.\n\nErrors: 400 `REPOSITORY_AMBIGUOUS` if the repository name exists on more than one ' +
           'code host and `provider` is missing. 403 `forbidden` if an OIDC token names another repository than its own. 413 `payload_too_large` if the plan does not allow a file of this size. ' +

@@ -85,9 +85,11 @@ async function writeStatements(tx: Tx, { org_id, source, format }: VexUpload, id
   }
 }
 
-function toVexStream(upload: VexUpload, { publisher, document_id }: VexDocument): VexStream {
+function toVexStream(
+  upload: VexUpload,
+  { publisher, document_id, series = document_id ?? '' }: VexDocument,
+): VexStream {
   const { org_id, repository_no, format, category, git_ref, lane, may_triage } = upload
-  const series = document_id ?? ''
   return { org_id, repository_no, format, publisher, series, category, git_ref, lane, pending: !may_triage }
 }
 

@@ -151,14 +151,22 @@ export function listStatements(
       ${isSelected}`.cursor(STATEMENTS_AT_ONCE)
 }
 
-/** What reports of a repository are about, such as its images. */
+/**
+ * What reports of a repository are about, such as its images. Earlier versions of the program read
+ * some VEX documents as reports.
+ */
 export async function listSubjects(db: Db, { org_id, repository_no }: RepositoryScope): Promise<string[]> {
   const rows = await db<{ subject: string }[]>`
     select distinct subject
-    from finding_streams
+    from finding_streams stream
     where org_id = ${org_id}
       and repository_no = ${repository_no}
-      and subject is not null`
+      and subject is not null
+      and not exists (
+        select from vex_documents document
+        where document.org_id = stream.org_id
+          and document.upload_id = stream.upload_id
+      )`
   return rows.map(({ subject }) => subject)
 }
 

@@ -290,7 +290,10 @@ function isLookedAt(tx: Tx): ReturnType<Tx> {
   )`
 }
 
-/** Closes the findings of a stream that has ended. Returns the issues to refresh. */
+/**
+ * Closes the findings of a stream that has ended, also those that its report dismissed. Returns the
+ * issues to refresh.
+ */
 export async function updateEndedFindings(tx: Tx, orgId: string, streamId: number, at: Date): Promise<string[]> {
   const rows = await tx<{ issue_id: string }[]>`
     with closed as (
@@ -303,7 +306,7 @@ export async function updateEndedFindings(tx: Tx, orgId: string, streamId: numbe
         and stream.id = ${streamId}
         and finding.org_id = stream.org_id
         and finding.stream_id = stream.id
-        and finding.reported_state = 'open'
+        and finding.reported_state <> 'fixed'
       returning finding.issue_id
     )
     select distinct issue_id

@@ -1,7 +1,7 @@
-import type { ReportFileFormat } from '../report/file-format.ts'
+import type { MixedFileFormat } from '../report/file-format.ts'
 
-/** Bills of materials with vulnerabilities: CycloneDX 1.2 to 1.7 in JSON. */
-export const cyclonedx: ReportFileFormat = {
+/** Bills of materials with vulnerabilities, and VEX documents: CycloneDX 1.2 to 1.7 in JSON. */
+export const cyclonedx: MixedFileFormat = {
   title: 'CycloneDX',
   marks: {
     texts: [
@@ -13,4 +13,8 @@ export const cyclonedx: ReportFileFormat = {
   },
   otherNotations: [['CycloneDX in XML; write it as JSON', /<bom\b[^>]{0,500}cyclonedx/]],
   loadParser: async () => (await import('./parser.ts')).parseCycloneDx,
+  loadVexNotation: async () => {
+    const { isVexDocument, parseCycloneDxVex } = await import('./read-statements.ts')
+    return { detect: isVexDocument, parse: parseCycloneDxVex }
+  },
 }

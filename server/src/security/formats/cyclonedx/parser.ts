@@ -122,13 +122,14 @@ function dismissalByAnalysis(vulnerability: JsonObject): Dismissal | null {
   const analysis = toObject(vulnerability.analysis)
   const state = toText(analysis?.state)
   if (analysis === null || state === null || !DISMISSING_STATES.has(state)) return null
-  const response = toTexts(analysis.response).join(', ')
-  const parts = [
-    toText(analysis.justification),
-    toText(analysis.detail),
-    response === '' ? null : `Response: ${response}`,
-  ]
+  const parts = [toText(analysis.justification), ...explainAnalysis(analysis)]
   return { reason: state, comment: truncateText(parts.filter((part) => part !== null).join('\n'), COMMENT_MAX) }
+}
+
+/** The texts of an analysis beside its state and justification. */
+export function explainAnalysis(analysis: JsonObject): (string | null)[] {
+  const response = toTexts(analysis.response).join(', ')
+  return [toText(analysis.detail), response === '' ? null : `Response: ${response}`]
 }
 
 /** A reference to an affected component, and the statements about its versions. */

@@ -237,7 +237,7 @@ function parseReference(ref: string): Component {
 type BomLink = { serialNumber: string; ref: string }
 
 /** Parses a reference to an element of a document: `urn:cdx:serial/version#ref` ("BOM-Link"). */
-function parseBomLink(text: string): BomLink | null {
+export function parseBomLink(text: string): BomLink | null {
   const match = /^urn:cdx:([0-9a-f-]{36})\/\d{1,10}#(.+)$/is.exec(text)
   if (match === null) return null
   const [, serialNumber = '', ref = ''] = match

@@ -14,8 +14,13 @@ const SELECTION = defineSelection([
   '$schema',
   'specVersion',
   'serialNumber',
+  'version',
+  'metadata.timestamp',
   'metadata.tools',
+  'metadata.authors',
+  'metadata.supplier.name',
   'metadata.component.type',
+  'metadata.component.bom-ref',
   'metadata.component.name',
   'metadata.component.purl',
   'components:type',
@@ -25,7 +30,11 @@ const SELECTION = defineSelection([
   AFFECTED_REF,
 ])
 
+/** The text or value of a member at the top of the document or of its metadata. */
+export type Header = (member: string) => unknown
+
 export type CycloneDxDocument = {
+  header: Header
   tool: ReportTool
   components: number
   vulnerabilities: number
@@ -66,6 +75,7 @@ class DocumentReader {
     this.#affected.serialNumber = toText(header('serialNumber'))
     this.#affected.isInImage = MACHINES.includes(toText(header('metadata.component.type')) ?? '')
     return {
+      header,
       tool: { ...readTool(header('metadata.tools')), ...readSubject(header) },
       components: this.#components,
       vulnerabilities: this.#vulnerabilities,
@@ -117,7 +127,7 @@ function shown(value: unknown): string {
 }
 
 /** The image or project that the document is about. A file or directory is none. */
-function readSubject(header: (member: string) => unknown): { subject?: string } {
+function readSubject(header: Header): { subject?: string } {
   const type = toText(header('metadata.component.type'))
   if (type === 'file') return {}
   const name = truncateText(toText(header('metadata.component.name')), NAME_MAX)

@@ -32,10 +32,20 @@ type ParseReport = (
   readRepository: ReadRepository,
 ) => Promise<ReportSummary>
 
+type ParseVexDocument = (source: ReportSource, onStatements: OnStatements) => Promise<VexDocument>
+
+/** How files of a format of reports are read that only state which findings do not matter. */
+type VexNotation = {
+  /** Whether a file is one. Throws JsonError if it is not JSON. */
+  detect(source: ReportSource): Promise<boolean>
+  parse: ParseVexDocument
+}
+
 /** A format of reports with findings. Its parser is loaded when the first report is read. */
 export type ReportFileFormat = FileFormat & { loadParser(): Promise<ParseReport> }
 
-type ParseVexDocument = (source: ReportSource, onStatements: OnStatements) => Promise<VexDocument>
+/** A format of reports of which some files are VEX documents. */
+export type MixedFileFormat = ReportFileFormat & { loadVexNotation(): Promise<VexNotation> }
 
 /** A format of documents that state which findings do not matter, and contain no findings. */
 export type VexFileFormat = FileFormat & {

@@ -74,6 +74,8 @@ export type ReportTool = {
   version: string | null
   /** Why the report is cut, as a sentence. Absent if it is whole. */
   incomplete?: string
+  /** True if none of its runs has results: it scanned nothing, and is no report of a new tool. */
+  isUnscanned?: boolean
   /**
    * What the report states of failures of the tool, as phrases that its next report repeats if they
    * are normal. Absent if it states none.

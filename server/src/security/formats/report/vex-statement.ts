@@ -24,6 +24,8 @@ export type VexStatement = {
 export type VexDocument = {
   /** Who makes the statements. */
   publisher: string
+  /** What the documents share of which only the newest counts. Absent if that is the id. */
+  series?: string
   /** The id that all versions of the document share. */
   document_id: string | null
   document_version: string | null

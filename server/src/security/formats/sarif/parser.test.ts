@@ -113,11 +113,14 @@ test('two runs of a tool are listed once, and a tool without results is listed, 
   assert.equal(count, 0)
 })
 
-test('the tool of a run whose results are null or absent is not listed', async () => {
+test('a tool whose runs have no results, null or absent, did not scan', async () => {
   const { tools } = await parseReport(report({ results: null }, {}, other({ results: [] })))
   assert.deepEqual(
-    tools.map(({ name }) => name),
-    ['Other'],
+    tools.map(({ name, isUnscanned }) => [name, isUnscanned]),
+    [
+      ['Lint', true],
+      ['Other', undefined],
+    ],
   )
 })
 

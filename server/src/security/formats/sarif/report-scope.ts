@@ -45,15 +45,14 @@ type ResultFacts = {
 }
 
 /**
- * The tools whose findings the report lists: those with a run that scanned. A run whose `results`
- * is null or absent did not scan (§3.14.23).
+ * The tools whose findings the report lists. A run whose `results` is null or absent did not scan
+ * (§3.14.23).
  */
 export function listTools(runs: readonly ReadRun[], facts: ResultFacts): ReportTool[] {
   const readable = runs.filter((run) => run !== undefined)
   const isCut = readable.length < runs.length
-  return [...Map.groupBy(readable, (run) => formatReportedTool(run.tool.name, run.subject)).values()]
-    .filter((ofTool) => ofTool.some((run) => run.hasResults))
-    .map((ofTool) => toTool(ofTool, isCut, facts))
+  const byTool = Map.groupBy(readable, (run) => formatReportedTool(run.tool.name, run.subject))
+  return [...byTool.values()].map((ofTool) => toTool(ofTool, isCut, facts))
 }
 
 function toTool(runs: SarifRun[], isCut: boolean, facts: ResultFacts): ReportTool {
@@ -73,6 +72,7 @@ function toTool(runs: SarifRun[], isCut: boolean, facts: ResultFacts): ReportToo
     version,
     ...(subject === null ? {} : { subject }),
     ...(incomplete === null ? {} : { incomplete }),
+    ...(runs.some((run) => run.hasResults) ? {} : { isUnscanned: true }),
     ...(failures.size === 0 ? {} : { failures: [...failures] }),
     ...(unscanned.size === 0 || incomplete !== null ? {} : { unscanned: [...unscanned] }),
     ...(unrunRules.length === 0 ? {} : { unrunRules }),

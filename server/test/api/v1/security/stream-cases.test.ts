@@ -84,8 +84,7 @@ test('a scan of two of thirty files with the same rules is held back (F15)', asy
 
 test('a document without tool and components closes nothing of another one (F18)', async () => {
   await send('F18-1')
-  const { held } = await send('F18-2')
-  assert.equal(held.findings, 1)
+  assert.equal((await send('F18-2')).counts.resolved, 0)
   assert.ok((await states()).includes('b open'))
 })
 
@@ -218,7 +217,7 @@ test('categories that differ in numbers get a warning from the third on, the old
     assert.deepEqual((await send(`F12-${number}`, { category: `scan-${number}` })).warnings, [])
   for (const number of [3, 4]) {
     const { warnings } = await send(`F12-${number}`, { category: `scan-${number}` })
-    assert.match(warnings.join(), new RegExp(`scan-${number} is the ${number}th that differs`))
+    assert.match(warnings.join(), new RegExp(`scan-${number} is one of ${number} that differ`))
   }
   const { body } = await api.request('GET', '/v1/security/streams?status=stale', { key: caller.key })
   assert.deepEqual(body.data.map(({ category }: Json) => category).sort(), ['scan-1', 'scan-2', 'scan-3'])

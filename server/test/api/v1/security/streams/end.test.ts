@@ -49,6 +49,10 @@ const streamOf = async (trust: string) =>
   (await listStreams()).find((stream) => stream.trust === trust) ?? assert.fail()
 const byPerson = (person: Person, path: string, body: object): Promise<Answer> =>
   requestAs(api, person, 'POST', `/security/streams/${path}`, body)
+const reasons = async () =>
+  (await listFindings(api, caller))
+    .map(({ rule_id, state, category_reason }) => `${rule_id} ${state} ${category_reason}`)
+    .sort()
 const states = async () => (await listFindings(api, caller)).map(({ rule_id, state }) => `${rule_id} ${state}`).sort()
 
 test('streams are listed with who reports to them, what is open, and which others they can take over', async () => {
@@ -88,6 +92,7 @@ test('a person with Triage ends a stream: its findings close, and its next repor
     ended.text,
   )
   assert.deepEqual(await states(), ['a fixed', 'a open', 'b fixed'])
+  assert.deepEqual(await reasons(), ['a fixed stream_ended', 'a open null', 'b fixed stream_ended'])
   assertError(await byPerson(security, `${id}/end`, { reason: 'Again.' }), 409, 'stream_ended')
   const [entry] = await api.services.sql<{ principal_name: string; reason: string }[]>`
     select principal_name, reason from audit_entries where action = 'finding_stream.end' and object_id = ${id}`
@@ -95,7 +100,17 @@ test('a person with Triage ends a stream: its findings close, and its next repor
   await report('key', ['b'])
   const again = await streamOf('uploaded')
   assert.deepEqual([again.id, again.status, again.ended], [id, 'active', null])
+  assert.deepEqual(await reasons(), ['a fixed null', 'a open null', 'b open null'])
   assert.deepEqual(await states(), ['a fixed', 'a open', 'b open'])
+})
+
+test('what a report had closed before its stream was ended is fixed without another reason', async () => {
+  await report('key', ['a', 'b'])
+  await report('key', ['b'])
+  api.clock.advance(1000)
+  const { id } = await streamOf('uploaded')
+  assert.equal((await byPerson(security, `${id}/end`, { reason: 'We use tokens now.' })).status, 200)
+  assert.deepEqual(await reasons(), ['a fixed null', 'b fixed stream_ended'])
 })
 
 test('the identical file starts an ended stream again, and its findings are open', async () => {

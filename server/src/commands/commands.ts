@@ -119,6 +119,10 @@ export const COMMANDS = {
     about: 'create or update a policy',
     load: async () => (await import('./policy.ts')).policyApply,
   },
+  'policy dry-run': {
+    about: 'compare a policy with its next version, over the last deployments',
+    load: async () => (await import('./policy.ts')).policyDryRun,
+  },
   'policy list': { about: 'list the policies', load: async () => (await import('./policy.ts')).policyList },
   'policy test': {
     about: 'evaluate a policy file on an input',

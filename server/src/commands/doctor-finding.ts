@@ -47,6 +47,7 @@ const NEXT_STEPS = {
   'identity provider': 'Correct SHIPLOCK_SSO_ISSUER, or make the provider reachable: docs/single-sign-on.md',
   proxies: 'Run: shiplock-server migrate. docs/operations.md#settings describes SHIPLOCK_TRUSTED_PROXIES.',
   trusts: 'Run: shiplock-server migrate. docs/oidc.md says which jobs count as verified.',
+  policies: 'Run: shiplock-server migrate. docs/policies.md says what a policy looks at.',
   'private addresses': 'Run: shiplock-server migrate. docs/operations/security.md says what the server reads.',
   ...APP_STEPS,
   connections: 'Run: shiplock-server provider list, and repair the reason that it shows for the account.',

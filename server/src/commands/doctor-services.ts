@@ -9,6 +9,7 @@ import { listConnections, listWaiting } from '../codehosts/connections/connectio
 import { countDeliveries } from '../codehosts/deliveries/delivery.store.ts'
 import { checkOpa } from '../compliance/engines/opa-server.ts'
 import { listUnrefusedCalls } from '../compliance/engines/rego-capabilities.ts'
+import { listOldScopes } from '../compliance/policies/policy-version.store.ts'
 import type { Config } from '../config.ts'
 import { DAY_MS } from '../platform/clock.ts'
 import { listAllowedHosts } from '../platform/outbound/allowed-host.store.ts'
@@ -64,6 +65,17 @@ export async function checkTrusts({ sql, clock }: Services): Promise<Result> {
   return { ok: true, detail: `jobs that count as untrusted unless a trust says otherwise: ${listed.join('; ')}` }
 }
 
+/** Policies that keep the scope of an earlier version of Shiplock are no failure. */
+export async function checkPolicies({ sql }: Services): Promise<Result> {
+  const found = await listOldScopes(sql)
+  if (found.length === 0) return { ok: true, detail: 'no policy has the scope of an earlier version of Shiplock' }
+  const listed = found.map(({ slug, name, path }) =>
+    path === null ? `policy dry-run --org ${slug} --name "${name}"` : `${name} in ${path} (${slug})`,
+  )
+  const detail = `policies that look at one attempt until their next version; a dry run shows what that changes: ${listed.join('; ')}`
+  return { ok: true, detail }
+}
+
 /** Where tenants may have issuers and identity providers beside the public internet. */
 async function checkPrivateAddresses({ sql, config }: Services): Promise<Result> {
   const networks = config.allowedNetworks.length === 0 ? 'none' : config.allowedNetworks.join(', ')
@@ -96,6 +108,7 @@ export const CODE_HOST_CHECKS: readonly Check[] = [
   })),
   { check: 'proxies', examine: checkProxies },
   { check: 'trusts', examine: checkTrusts },
+  { check: 'policies', examine: checkPolicies },
   { check: 'private addresses', examine: checkPrivateAddresses },
   { check: 'connections', examine: checkConnections },
   { check: 'installations', examine: checkWaiting },

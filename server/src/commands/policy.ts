@@ -3,6 +3,7 @@ import { applyPolicy } from '../compliance/policies/apply-policy.ts'
 import type { PolicyDefinition } from '../compliance/policies/policy.schema.ts'
 import { findVersion } from '../compliance/policies/policy-version.store.ts'
 import { compareDefinitions, listNamedPolicies, type NamedPolicy } from '../compliance/policies/shown-policy.ts'
+import { compareNextVersion } from '../deployments/decisions/try-policy.ts'
 import { requireOrganization } from '../organizations/organization.ts'
 import { defineCommand, formatTable } from './command.ts'
 import { FILE, readFileOrSay } from './policy-file.ts'
@@ -60,6 +61,33 @@ export const policyList = defineCommand({
       `The organization ${org} has no policies.`,
     )
     context.print({ json: policies, text })
+  },
+})
+
+export const policyDryRun = defineCommand({
+  name: 'policy dry-run',
+  about:
+    'Compares a policy with the version that its stored file would become if it were applied now, over the last 50 deployments that it covers.',
+  arguments: [],
+  options: { org: ORG, name: { type: 'text', value: '<name>', about: 'the policy', required: true } },
+  async run(context, _given, { org, name }) {
+    const compared = await withServices(context, async (services) => {
+      const { id } = await requireOrganization(services.sql, org)
+      return compareNextVersion(services, id, name)
+    })
+    if (compared === null) throw new Error(`The organization has no policy ${name}, or its file is not stored`)
+    const { deployments, is_complete } = compared
+    const rows = deployments.map(({ now, next, environment, repository, id }) => [
+      now === next ? 'same' : 'CHANGES',
+      now,
+      next,
+      environment,
+      repository,
+      id,
+    ])
+    const none = 'The policy covers none of the last deployments.'
+    const table = formatTable(['', 'NOW', 'NEXT', 'ENVIRONMENT', 'REPOSITORY', 'DEPLOYMENT'], rows, none)
+    context.print({ json: compared, text: is_complete ? table : `${table}\n\nThe time limit ended it early.` })
   },
 })
 

@@ -103,7 +103,7 @@ test('doctor answers ok for every part, with the address of the database', async
   const findings: { check: string; ok: boolean; url?: string }[] = await json('doctor')
   const parts = ['settings', 'database', 'migrations', 'replication', 'clock', 'secret key', 'objects', 'disk']
   const stored = ['gates', 'provenance', 'statements', 'log', 'worker', 'sweepers', 'retention', 'backups']
-  const hosts = ['github app', 'proxies', 'trusts', 'private addresses', 'connections', 'installations']
+  const hosts = ['github app', 'proxies', 'trusts', 'policies', 'private addresses', 'connections', 'installations']
   const checks = [...parts, ...stored, ...hosts, 'deliveries', 'calls']
   assert.deepEqual(
     findings.map(({ check, ok }) => [check, ok]),

@@ -172,6 +172,7 @@ const FAILURES: Record<CheckName, [breaking: () => Services | Promise<Services>,
   'github app': [() => ({ ...services, hostApps: failing('cannot be decrypted') }), /cannot be decrypted/],
   proxies: [() => ({ ...services, sql: rejecting('no answer') as never }), /no answer/],
   trusts: [() => ({ ...services, sql: rejecting('no answer') as never }), /no answer/],
+  policies: [() => ({ ...services, sql: rejecting('no answer') as never }), /no answer/],
   'private addresses': [() => ({ ...services, sql: rejecting('no answer') as never }), /no answer/],
   connections: [
     async () => {

@@ -110,6 +110,16 @@ test('policy test exits with 1 and the reason if the policy would block', async 
   assert.deepEqual([json.code, json.json.decision], [1, 'block'])
 })
 
+test('policy dry-run compares a policy with what its file would become, and says if it has none', async () => {
+  const yaml = readFileSync(TESTS_PASSED, 'utf8').replace('name: tests-passed', 'name: compared')
+  await applyFile(file('compared.yaml', yaml))
+  const compared = await run('dry-run', '--org', 'acme', '--name', 'compared', '--json')
+  assert.deepEqual([compared.code, compared.json], [0, { deployments: [], is_complete: true }])
+  const unknown = await run('dry-run', '--org', 'acme', '--name', 'nothing')
+  assert.equal(unknown.code, 1)
+  assert.match(unknown.stderr, /no policy nothing/)
+})
+
 test('policy test refuses an input that does not match the schema', async () => {
   const path = file('other.json', '{"now": "today"}')
   const { code, stderr } = await run('test', '--file', TESTS_PASSED, '--input', path)

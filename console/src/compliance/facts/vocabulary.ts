@@ -11,6 +11,13 @@ export const RESULT_STATUS_NAMES: Record<ResultStatus, string> = {
   not_evaluated: 'Not evaluated',
 }
 
+/** What a policy looks at. */
+export const SCOPE_NAMES: Record<NonNullable<NonNullable<PolicyWithFile['current']['definition']>['scope']>, string> = {
+  commit: 'The commit',
+  run: 'The deploying run',
+  attempt: 'One attempt',
+}
+
 /** What evaluates a policy, as people read it. */
 export const ENGINE_NAMES: Record<NonNullable<Policy['engine']>, string> = {
   cel: 'CEL rules',

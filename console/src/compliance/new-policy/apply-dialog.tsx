@@ -23,7 +23,7 @@ type ApplyDialogProps = {
   draft: Draft
   /** Null for a new policy. */
   policyId: string | null
-  /** The version in force was stored before rules said what they accept. */
+  /** The version in force was stored before policies and rules said what they look at. */
   isOfBefore: boolean
   /** The dry run of this text, if there was one. */
   outcome: DryRunOutcome | null
@@ -127,10 +127,12 @@ function NewDefaults() {
   return (
     <Alert color="yellow" icon={<IconAlertTriangle />} title="This version follows newer defaults">
       <Text size="sm">
-        The version in force was stored by an earlier version of Shiplock and keeps its meaning. In the new one, rules
-        without <Code>trust</Code> accept what the organization says under Settings, General; <Code>trust: any</Code> no
-        longer accepts reports that people upload; and rules that read <Code>findings</Code> or <Code>issues</Code> are
-        an error until what is deployed was scanned, unless they have <Code>absent_evidence: pass</Code>.
+        The version in force was stored by an earlier version of Shiplock and keeps its meaning. The new one looks at
+        the jobs of the commit in all its runs and attempts, unless it has <Code>scope: run</Code> or{' '}
+        <Code>scope: attempt</Code>. In it, rules without <Code>trust</Code> accept what the organization says under
+        Settings, General; <Code>trust: any</Code> no longer accepts reports that people upload; and rules that read{' '}
+        <Code>findings</Code> or <Code>issues</Code> are an error until what is deployed was scanned, unless they have{' '}
+        <Code>absent_evidence: pass</Code>.
       </Text>
     </Alert>
   )

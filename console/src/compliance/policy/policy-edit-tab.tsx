@@ -56,10 +56,11 @@ export default function PolicyEditTab({ policy }: { policy: PolicyWithFile }) {
   )
 }
 
-/** Whether a version was stored before its rules said what they accept. */
+/** Whether a version was stored before policies said what they look at, and rules what they accept. */
 function isOfBefore(definition: PolicyWithFile['current']['definition']): boolean {
   if (definition === null) return false
-  const { engine } = definition
+  const { engine, scope } = definition
+  if (scope === undefined) return true
   const terms = engine.type === 'cel' ? engine.rules : [engine]
   return terms.some(({ absent_evidence }) => absent_evidence === undefined)
 }

@@ -1,5 +1,5 @@
-import { Button, Code, Group, Stack, Tabs, Text } from '@mantine/core'
-import { IconFileCode, IconPencil, IconTrash } from '@tabler/icons-react'
+import { Alert, Button, Code, Group, Stack, Tabs, Text } from '@mantine/core'
+import { IconFileCode, IconPencil, IconTarget, IconTrash } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
@@ -17,7 +17,7 @@ import { Time } from '../../page/time.tsx'
 import { CodeEditor } from '../editor/lazy-editor.tsx'
 import { ModeBadge } from '../facts/compliance-parts.tsx'
 import { policyQuery } from '../facts/queries.ts'
-import { ENGINE_NAMES, type PolicyTab, type PolicyWithFile } from '../facts/vocabulary.ts'
+import { ENGINE_NAMES, type PolicyTab, type PolicyWithFile, SCOPE_NAMES } from '../facts/vocabulary.ts'
 import { PolicyResultsTab } from './policy-results-tab.tsx'
 
 const PolicyEditTab = lazy(() => import('./policy-edit-tab.tsx'))
@@ -48,6 +48,7 @@ export function PolicyPage() {
         {({ data }) => (
           <>
             <Facts policy={data} />
+            {isOfOldScope(data) && <OldScope policy={data} mayEdit={mayEdit} />}
             <PolicyTabs policy={data} mayEdit={mayEdit} />
           </>
         )}
@@ -58,9 +59,15 @@ export function PolicyPage() {
 
 function Facts({ policy }: { policy: PolicyWithFile }) {
   const { mode, engine, version, updated_at, changed_by, reason, repository, path } = policy
+  const { scope } = policy.current.definition ?? {}
   return (
     <Group gap="sm">
       <ModeBadge mode={mode} />
+      {policy.current.definition !== null && (
+        <ToneBadge tone="neutral" icon={IconTarget}>
+          {SCOPE_NAMES[scope ?? 'attempt']}
+        </ToneBadge>
+      )}
       <ToneBadge tone="neutral" icon={IconFileCode}>
         {engine === null ? 'Unreadable' : ENGINE_NAMES[engine]}
       </ToneBadge>
@@ -71,6 +78,32 @@ function Facts({ policy }: { policy: PolicyWithFile }) {
         {path !== null && ` · from ${path} in ${repository}`}
       </Text>
     </Group>
+  )
+}
+
+/** Whether a version was stored before policies looked at the commit. */
+function isOfOldScope({ current: { definition } }: PolicyWithFile): boolean {
+  return definition !== null && definition.scope === undefined
+}
+
+function OldScope({ policy, mayEdit }: { policy: PolicyWithFile; mayEdit: boolean }) {
+  const { slug: org } = useOrganization()
+  return (
+    <Alert color="yellow" icon={<IconTarget />} title="This version looks at one attempt of one run">
+      <Text size="sm">
+        It was stored by an earlier version of Shiplock and keeps its meaning. The next version looks at all runs and
+        attempts of the commit, so that a job which was not repeated still counts, unless the file has{' '}
+        <Code>scope: attempt</Code> or <Code>scope: run</Code>.{' '}
+        {mayEdit
+          ? 'Under Edit, a dry run shows what it would have decided. At the command line, this compares both versions over the last 50 deployments:'
+          : 'It is applied with the next change of the file.'}
+      </Text>
+      {mayEdit && (
+        <Code block mt="xs">
+          shiplock-server policy dry-run --org {org} --name {`"${policy.name}"`}
+        </Code>
+      )}
+    </Alert>
   )
 }
 

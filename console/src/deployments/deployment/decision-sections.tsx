@@ -21,7 +21,7 @@ import { Time } from '../../page/time.tsx'
 import type { Decision } from '../answers/answer-options.ts'
 import { type Deployment, fullStateOf } from '../facts/deployment-state.ts'
 import classes from './deployment.module.css'
-import { RuleResult } from './rule-result.tsx'
+import { AskedEvidence, RuleResult } from './rule-result.tsx'
 import { ENTRY_TONES, type TimelineEntry } from './timeline.ts'
 
 const DECISIONS: Record<Policy['decision'], [label: string, tone: Tone, icon: Icon]> = {
@@ -157,7 +157,7 @@ type Policy = Decision['policies'][number]
 type PoliciesSectionProps = { deployment: Deployment; decision: Decision }
 
 /** The latest evaluation of the policies: each rule with what it was based on. */
-export function PoliciesSection({ deployment, decision: { policies } }: PoliciesSectionProps) {
+export function PoliciesSection({ deployment, decision: { policies, evidence } }: PoliciesSectionProps) {
   const evaluation = deployment.policy_evaluation
   return (
     <Section title="Policies" count={policies.length || undefined}>
@@ -173,6 +173,9 @@ export function PoliciesSection({ deployment, decision: { policies } }: Policies
       )}
       {policies.toSorted(byUrgency).map((policy) => (
         <PolicyResult key={`${policy.id} ${policy.version}`} policy={policy} deployment={deployment} />
+      ))}
+      {evidence?.map((asked) => (
+        <AskedEvidence key={asked.scope} asked={asked} />
       ))}
     </Section>
   )

@@ -59,6 +59,59 @@ export function RuleResult({ rule, deployment }: RuleResultProps) {
   )
 }
 
+type Asked = NonNullable<Decision['evidence']>[number]
+type Piece = Asked['pieces'][number]
+
+const SCOPES: Record<Asked['scope'], string> = {
+  commit: 'Evidence of the commit',
+  run: 'Evidence of the deploying run',
+  attempt: 'Evidence of the attempt',
+}
+
+/** What the policies of one scope were asked with: each piece with its run, attempt and job. */
+export function AskedEvidence({ asked: { scope, pieces, omitted, notes } }: { asked: Asked }) {
+  return (
+    <details>
+      <summary className={classes.summary}>
+        {SCOPES[scope]} ({pieces.length + omitted})
+      </summary>
+      <Stack gap={6} mt={6}>
+        {pieces.length === 0 && (
+          <Text size="xs" c="dimmed">
+            No job has reported anything.
+          </Text>
+        )}
+        {pieces.map((piece) => (
+          <EvidencePiece key={`${piece.report_id} ${piece.kind} ${piece.name}`} piece={piece} />
+        ))}
+        {omitted > 0 && (
+          <Text size="xs" c="dimmed">
+            And {omitted} more.
+          </Text>
+        )}
+        {notes.map((note) => (
+          <Text key={note} size="xs">
+            {note}
+          </Text>
+        ))}
+      </Stack>
+    </details>
+  )
+}
+
+function EvidencePiece({ piece }: { piece: Piece }) {
+  const { slug: org } = useOrganization()
+  const { run_id, attempt, pipeline, job, kind, name, status, trust } = piece
+  return (
+    <Text size="xs">
+      {kind} {name}: {status} ({trust}), job {job} in attempt {attempt} of{' '}
+      <Link {...pages.run(org, run_id)} size="xs">
+        {pipeline}
+      </Link>
+    </Text>
+  )
+}
+
 function Block({ title, text }: { title: string; text: string }) {
   return (
     <div>

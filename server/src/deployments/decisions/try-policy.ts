@@ -12,8 +12,11 @@ import {
 import { readDeploymentInputs } from '../../compliance/engines/evaluate-deployment.ts'
 import { applyDefaultTrust } from '../../compliance/policies/evidence-view.ts'
 import type { PolicyDefinition, PolicyMode } from '../../compliance/policies/policy.schema.ts'
+import { findCurrentPolicy } from '../../compliance/policies/policy.store.ts'
 import { isDeploymentCovered } from '../../compliance/policies/policy-binding.ts'
 import { DRY_RUNS_MAX, type PolicyTrial } from '../../compliance/policies/policy-request.schema.ts'
+import type { PolicyDecision } from '../../compliance/policies/policy-verdict.ts'
+import { findVersion } from '../../compliance/policies/policy-version.store.ts'
 import { readPolicyText } from '../../compliance/policy-file/policy.parser.ts'
 import { findDefaultTrust } from '../../organizations/organization.store.ts'
 import { DAY_MS } from '../../platform/clock.ts'
@@ -41,6 +44,39 @@ export async function runPolicyTrial(services: Services, actor: Actor, trial: Po
   const tried = await evaluateDryRun<Tried>(services, actor.org_id, definition, findSubjects)
   const { name, mode } = definition
   return { name, mode, ...tried, ...computeSummary(tried) }
+}
+
+/** A deployment, and what a policy decides about it now and in its next version. */
+type ComparedDeployment = TriedDeployment & { now: PolicyDecision; next: PolicyDecision }
+
+/**
+ * Compares a policy of the organization with the version that its stored file would become, over the
+ * last deployments that it covers. Null if there is no such policy, or if its file is not stored.
+ * Throws 400 `invalid_policy` and 429.
+ */
+export async function compareNextVersion(
+  services: Services,
+  orgId: string,
+  name: string,
+): Promise<{ deployments: ComparedDeployment[]; is_complete: boolean } | null> {
+  const { sql } = services
+  const current = await findCurrentPolicy(sql, orgId, name)
+  const stored = current && (await findVersion(sql, orgId, current.id, current.version))
+  if (!stored?.definition || stored.file === null) return null
+  const trust = (await findDefaultTrust(sql, orgId)) ?? 'uploaded'
+  const filter = { since: new Date(0), last: DRY_RUNS_MAX, repository: null, environment: null }
+  const evaluate = (definition: PolicyDefinition) => {
+    const settled = applyDefaultTrust(definition, trust)
+    const findSubjects = () => findDeploymentsToTry(services, orgId, settled, filter)
+    return evaluateDryRun<{ deployment: TriedDeployment }>(services, orgId, settled, findSubjects)
+  }
+  const [now, next] = [await evaluate(stored.definition), await evaluate(readPolicyText(stored.file))]
+  const decisions = new Map(next.results.map(({ deployment, decision }) => [deployment.id, decision]))
+  const deployments = now.results.flatMap(({ deployment, decision }) => {
+    const later = decisions.get(deployment.id)
+    return later === undefined ? [] : [{ ...deployment, now: decision, next: later }]
+  })
+  return { deployments, is_complete: now.is_complete && next.is_complete }
 }
 
 function computeSummary({ results }: DryRun<Tried>) {

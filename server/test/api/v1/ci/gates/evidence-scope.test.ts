@@ -1,6 +1,8 @@
 // No second chance: whose evidence opens a gate.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
+import { checkPolicies } from '../../../../../src/commands/doctor-services.ts'
+import { compareNextVersion } from '../../../../../src/deployments/decisions/try-policy.ts'
 import { startTestApi, type TestApi } from '../../../../support/api.ts'
 import { sendReport, TESTS } from '../../../../support/ci-reports.ts'
 import { createRun } from '../../../../support/ci-runs.ts'
@@ -262,8 +264,15 @@ test('policies from before the upgrade look at the attempt until their next vers
   assert.equal(await decide(await start({ pipeline_name: 'deploy' })), 'pending')
   const [{ scope }] = (await evidenceOf(opened)) as [Json]
   assert.equal(scope, 'attempt')
+  assert.match((await checkPolicies(api.services)).detail, new RegExp(`policy dry-run --org ${caller.slug} --name "p"`))
+  const compared = await compareNextVersion(api.services, caller.orgId, 'p')
+  assert.deepEqual(
+    compared?.deployments.map(({ id, now, next }) => [id, now, next]),
+    [[opened, 'block', 'approve']],
+  )
   const text = `name: p\nmode: enforce\nrules:\n  - rule: r\n    expression: '${TESTED}'\n    trust: any\n`
   assert.equal((await apply(api, caller, text)).version, 2)
+  assert.match((await checkPolicies(api.services)).detail, /^no policy has the scope/)
   await drainQueue(api)
   assert.equal(await decide(await start({ pipeline_name: 'deploy' })), 'approved')
 })

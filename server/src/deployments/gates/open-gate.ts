@@ -110,7 +110,8 @@ async function findOrCreate(services: Services, tx: Tx, asked: AskedGate, now: D
     throw runAlreadyFinished(message, { status: run.status })
   }
   const { environment } = key
-  const target = { environment, repository: run.own_repository, branch: parseBranchName(run.ref) }
+  const provider = run.linked_repository?.provider
+  const target = { environment, repository: run.own_repository, provider, branch: parseBranchName(run.ref) }
   const required = requireCovering(selectRequired(gates, target, now), environment, input.gate_id)
   const holds = attempts.next === null && approval !== null && isApprovalFor(approval, { key, run, gates, now })
   const opener = { opener_lane: decideTrust(actor.credential, locked), timeout_minutes: input.timeout_minutes ?? null }

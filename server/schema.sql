@@ -789,6 +789,7 @@ create table deployment_gate_requests (
   constraint deployment_gate_requests_attempt_check CHECK ((attempt >= 0)),
   constraint deployment_gate_requests_callback_secret_check CHECK (((length(callback_secret) >= 1) AND (length(callback_secret) <= 10000)))
 );
+CREATE INDEX deployment_gate_requests_by_environment ON public.deployment_gate_requests USING btree (org_id, provider, repository_id, lower(environment));
 CREATE INDEX deployment_gate_requests_by_time ON public.deployment_gate_requests USING btree (org_id, requested_at);
 
 create table deployment_reviews (

@@ -24,3 +24,7 @@ alter table opened_gates validate constraint opened_gates_timeout_minutes_check;
 -- organizations that are made after this.
 alter table organizations add column if not exists production_rule_since timestamptz(3);
 update organizations set production_rule_since = now() where production_rule_since is null;
+
+-- GitHub and Azure ask for an environment in another spelling than its deployment has.
+create index concurrently if not exists deployment_gate_requests_by_environment
+  on deployment_gate_requests (org_id, provider, repository_id, lower(environment));

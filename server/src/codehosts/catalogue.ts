@@ -17,6 +17,8 @@ type CodeHostFacts = {
    * braces around them, which are not stored.
    */
   repositoryId: { pattern: RegExp; form: string; isBraced?: boolean }
+  /** Whether two names of an environment that differ by case only are one environment. */
+  ignoresEnvironmentCase: boolean
   /** Whether each server counts its repositories from 1, so that an id alone names none. */
   countsPerServer: boolean
   /** How many parts the names of its repositories have at most: `owner/name` has two. */
@@ -51,6 +53,7 @@ export const CODE_HOSTS = {
     ciSystem: 'github-actions',
     runsJobsOnce: true,
     repositoryId: NUMBER,
+    ignoresEnvironmentCase: true,
     countsPerServer: true,
     nameSegmentsMax: 2,
     packageUrlType: 'github',
@@ -66,6 +69,7 @@ export const CODE_HOSTS = {
     ciSystem: 'gitlab-ci',
     runsJobsOnce: false,
     repositoryId: NUMBER,
+    ignoresEnvironmentCase: false,
     countsPerServer: true,
     // Twenty levels of groups below the top one.
     nameSegmentsMax: 22,
@@ -82,6 +86,7 @@ export const CODE_HOSTS = {
     ciSystem: 'bitbucket-pipelines',
     runsJobsOnce: false,
     repositoryId: { pattern: UUID, form: 'a UUID', isBraced: true },
+    ignoresEnvironmentCase: false,
     countsPerServer: false,
     nameSegmentsMax: 2,
     packageUrlType: 'bitbucket',
@@ -97,6 +102,7 @@ export const CODE_HOSTS = {
     ciSystem: 'azure-pipelines',
     runsJobsOnce: false,
     repositoryId: { pattern: UUID, form: 'a GUID' },
+    ignoresEnvironmentCase: true,
     countsPerServer: false,
     // organization/project/_git/repository
     nameSegmentsMax: 4,

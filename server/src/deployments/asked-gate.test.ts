@@ -18,10 +18,15 @@ test('a gate covers a target only if all of its patterns match', () => {
   assert.ok(!isTargetCovered(gate, { ...TARGET, branch: 'next' }))
 })
 
-test('environment names are case-sensitive and match in full', () => {
-  const gate = { ...MATCHES_ALL, environment: 'production' }
-  assert.ok(!isTargetCovered(gate, { ...TARGET, environment: 'Production' }))
-  assert.ok(!isTargetCovered(gate, { ...TARGET, environment: 'production-eu' }))
+test('environment names match in full, and without case where the code host has none', () => {
+  const gate = { ...MATCHES_ALL, environment: 'Prod*' }
+  const covers = (host: object) => isTargetCovered(gate, { ...TARGET, environment: 'pRODUCTION', ...host })
+  assert.ok(covers({}) && covers({ repository: 'dev.azure.com/acme/shop/api' }))
+  assert.ok(covers({ repository: 'git.acme.com/acme/api', provider: 'github' }))
+  for (const repository of ['gitlab.com/acme/api', 'bitbucket.org/acme/api', 'git.acme.com/acme/api'])
+    assert.ok(!covers({ repository }), repository)
+  assert.ok(!covers({ provider: 'gitlab' }))
+  assert.ok(!isTargetCovered({ ...gate, environment: 'production' }, { ...TARGET, environment: 'production-eu' }))
 })
 
 test('a repository matches with or without its host, case-insensitively, and never by its owner alone', () => {

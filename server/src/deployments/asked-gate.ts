@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { DAY_MS } from '../platform/clock.ts'
 import { matchGlob } from '../platform/glob.ts'
-import { matchRepository } from '../repositories/repository-identity.ts'
+import { matchEnvironment, matchRepository, type NamedEnvironment } from '../repositories/repository-identity.ts'
 import type { RequiredGate } from './deployment-state.ts'
 
 /** What a configured gate covers, as globs; null matches everything. */
@@ -11,12 +11,12 @@ export type GatePatterns = { environment: string; repository: string | null; bra
  * The target that a run deploys to. `repository` is `host/owner/name`; `branch` is null if the
  * run's ref is not a branch.
  */
-type GateTarget = { environment: string; repository: string; branch: string | null }
+type GateTarget = NamedEnvironment & { branch: string | null }
 
 /** True if the gate covers the target, that is, if all its patterns match. */
 export function isTargetCovered(gate: GatePatterns, target: GateTarget): boolean {
   return (
-    matchGlob(gate.environment, target.environment) &&
+    matchEnvironment([gate.environment], target) &&
     (gate.repository === null || matchRepository(gate.repository, target.repository)) &&
     (gate.branch === null || (target.branch !== null && matchGlob(gate.branch, target.branch)))
   )

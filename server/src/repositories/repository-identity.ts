@@ -1,5 +1,5 @@
-import { getCodeHost, type Provider } from '../codehosts/catalogue.ts'
-import { matchGlob } from '../platform/glob.ts'
+import { getCodeHost, PROVIDERS, type Provider } from '../codehosts/catalogue.ts'
+import { matchAnyGlob, matchGlob } from '../platform/glob.ts'
 import { definePayload, text } from '../platform/queue/payload.ts'
 
 const NAME_CHARS_MAX = 300
@@ -8,6 +8,31 @@ const HOST = /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?(?::[1-9]\d{0,4})?$/
 
 export function getDefaultHost(provider: Provider): string {
   return getCodeHost(provider).host
+}
+
+/** An environment of a repository, whose host is known by its name or by the address. */
+export type NamedEnvironment = { environment: string; repository: string; provider?: string | null | undefined }
+
+/** Whether one of the patterns matches an environment, without case where its host has none. */
+export function matchEnvironment(
+  patterns: readonly string[],
+  { environment, repository, provider }: NamedEnvironment,
+): boolean {
+  const isKnown = PROVIDERS.some((name) => name === provider)
+  const host = repository.slice(0, repository.indexOf('/'))
+  const isCaseless = PROVIDERS.some(
+    (name) => getCodeHost(name).ignoresEnvironmentCase && (isKnown ? name === provider : getDefaultHost(name) === host),
+  )
+  if (!isCaseless) return matchAnyGlob(patterns, environment)
+  return matchAnyGlob(
+    patterns.map((pattern) => pattern.toLowerCase()),
+    environment.toLowerCase(),
+  )
+}
+
+/** The names as the host compares them. */
+export function isSameEnvironment(provider: string, one: string, other: string): boolean {
+  return matchEnvironment([one], { environment: other, repository: '', provider })
 }
 
 /**

@@ -3,7 +3,8 @@ const OTHER = 'pre non not no stage staging stg test dev qa uat preview mirror c
 
 /**
  * Whether an environment is production by its name (ci-evidence §4): `prod-eu`, `prd2`, and not
- * `pre-prod`. The parts of a name are what no letter or digit separates, without digits at their end.
+ * `pre-prod`. The parts of a name are separated by what is no letter or digit; digits at their end
+ * are dropped.
  */
 export function isProductionName(name: string): boolean {
   const parts = name

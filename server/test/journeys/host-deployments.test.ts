@@ -361,6 +361,26 @@ test('a bypass stays one, although another job is approved after it', async () =
   assert.equal((await bypasses()).length, 1)
 })
 
+test('a host that has no case in environments asks and answers in any spelling; gates that differ by case both cover', async () => {
+  await configureGate(api, caller, { environment: 'Production' })
+  await configureGate(api, caller, { name: 'other', environment: 'PROD*' })
+  const asked = gateRequest({ deployment: null, environment: 'PRODUCTION' })
+  await apply(DEPLOYMENT, WAITING, { kind: 'gate_request', data: asked })
+  const { environment, custom_rule_state } = await show()
+  assert.deepEqual([environment, custom_rule_state], ['production', 'pending'])
+  const gates = await api.services.sql`select name from required_gates where org_id = ${caller.orgId} order by name`
+  assert.deepEqual(
+    gates.map(({ name }) => name),
+    ['Production', 'other'],
+  )
+  const rejected = hostReview('rejected', { environments: ['pRoduction'] })
+  await apply({ kind: 'deployment_review', data: rejected })
+  assert.equal((await show()).status, 'rejected')
+  const named = async (name: string) =>
+    (await api.request('GET', `/v1/deployments?environment=${name}`, { key: caller.key })).body.data.length
+  assert.deepEqual([await named('production'), await named('Production')], [1, 0])
+})
+
 test('the answer to another environment or another attempt settles nothing', async () => {
   await configureGate(api, caller, { environment: '*' })
   const staging = hostDeployment({ id: '503', environment: 'staging' })

@@ -31,6 +31,8 @@ export type DeploymentSubject = {
   attempt: number
   environment: string
   repository: string
+  /** The code host of the repository, where it is known. */
+  provider?: string | null
   branch: string | null
   workflow?: WorkflowName
   /** The protection rules of the environment on its code host; absent if it has none. */

@@ -41,3 +41,10 @@ test('a tag is only covered if every branch is', () => {
   assert.equal(isDeploymentCovered(bound({ branches: ['*'] }), tag), true)
   assert.equal(isDeploymentCovered(bound({ environments: ['*'] }), tag), true)
 })
+
+test('environments are compared without case where the code host has none', () => {
+  const policy = bound({ environments: ['production'] })
+  const target = { ...TARGET, environment: 'Production' }
+  assert.equal(isDeploymentCovered(policy, { ...target, provider: 'azure' }), true)
+  assert.equal(isDeploymentCovered(policy, { ...target, provider: 'gitlab' }), false)
+})

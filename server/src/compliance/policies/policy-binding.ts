@@ -1,5 +1,5 @@
 import { matchAnyGlob } from '../../platform/glob.ts'
-import { matchAnyRepository } from '../../repositories/repository-identity.ts'
+import { matchAnyRepository, matchEnvironment } from '../../repositories/repository-identity.ts'
 import type { PolicyBindings, PolicyDefinition } from './policy.schema.ts'
 
 /** Bindings that match every deployment. */
@@ -10,6 +10,8 @@ type Target = {
   /** Absent for a run, which may be deployed to any environment. */
   environment?: string
   repository: string
+  /** The code host, where it is known. */
+  provider?: string | null | undefined
   branch: string | null
   /** Absent if it is not known yet; it may be any workflow then. */
   workflow?: WorkflowName
@@ -25,11 +27,14 @@ export function isDeploymentCovered(definition: Definition | null, target: Targe
   return definition === null || getAlternatives(definition).some((bindings) => coversTarget(bindings, target))
 }
 
-function coversTarget(bindings: PolicyBindings, { environment, repository, branch, workflow }: Target): boolean {
+function coversTarget(bindings: PolicyBindings, target: Target): boolean {
+  const { environment, repository, branch, workflow } = target
   const { environments, workflows } = bindings
   return (
     namesRepository(bindings, repository) &&
-    (environments === null || environment === undefined || matchAnyGlob(environments, environment)) &&
+    (environments === null ||
+      environment === undefined ||
+      matchEnvironment(environments, { ...target, environment })) &&
     isBranchCovered(bindings, branch) &&
     (workflows === undefined ||
       workflow === undefined ||

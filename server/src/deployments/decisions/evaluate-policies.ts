@@ -72,6 +72,7 @@ export async function findSubject(db: Db, state: DeploymentState, now: Date): Pr
     attempt,
     environment,
     repository: run?.own_repository ?? getRepositoryAddress(state),
+    provider: (state.host === null ? run?.linked_repository?.provider : state.provider) ?? null,
     branch,
     ...hostFacts(state),
     commit_sha,

@@ -77,7 +77,7 @@ export async function updateDeployment(
   })
 }
 
-/** Throws 403 `insufficient_scope` for a credential that neither opened the gate nor has the scope. */
+/** Throws 403 `insufficient_scope` for a key that neither opened the gate nor has the scope. */
 function requireOpener({ credential }: Actor, opener: Opener | null): void {
   if (credential.type === 'user' || credential.scopes.includes(SCOPE) || opener?.credential_id === credential.id) return
   throw insufficientScope(

@@ -6,7 +6,7 @@ import { enqueueRunRead } from '../../codehosts/sync/read-run.job.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { enqueue } from '../../platform/queue/job.ts'
 import { findById } from '../../repositories/repository.store.ts'
-import { parseBranchName } from '../../repositories/repository-identity.ts'
+import { isSameEnvironment, parseBranchName } from '../../repositories/repository-identity.ts'
 import type { Services } from '../../services.ts'
 import { listAskedGates } from '../asked-gate.store.ts'
 import { selectRequired } from '../asked-gate.ts'
@@ -63,13 +63,23 @@ export const applyGateRequest: HostEventHandler<'gate_request'> = async (service
   const runId = formatHostRunId(source.provider, run.id)
   await lockHostRun(tx, source.org_id, runId)
   await upsertGateRequest(tx, source, request)
-  await followAll(services, tx, await listHostDeployments(tx, source.org_id, runId, environment))
+  await followAll(
+    services,
+    tx,
+    await listHostDeployments(tx, source.org_id, runId, { provider: source.provider, environment }),
+  )
 }
 
 /** Whether a gate covers what a request is for. */
-async function isCovered(tx: Tx, { org_id }: HostSource, request: HostGateRequest, now: Date): Promise<boolean> {
+async function isCovered(
+  tx: Tx,
+  { org_id, provider }: HostSource,
+  request: HostGateRequest,
+  now: Date,
+): Promise<boolean> {
   const { environment, ref, repository } = request
-  const target = { environment, repository: `${repository.host}/${repository.full_name}`, branch: parseBranchName(ref) }
+  const address = `${repository.host}/${repository.full_name}`
+  const target = { environment, repository: address, provider, branch: parseBranchName(ref) }
   const versions = await listAskedGates(tx, org_id, { opened: now, now })
   return selectRequired(versions, target, now).length > 0
 }
@@ -83,7 +93,9 @@ export const applyDeploymentReview: HostEventHandler<'deployment_review'> = asyn
   await followAll(
     services,
     tx,
-    deployments.filter(({ environment }) => review.environments.includes(environment)),
+    deployments.filter(({ environment }) =>
+      review.environments.some((name) => isSameEnvironment(source.provider, name, environment)),
+    ),
   )
 }
 

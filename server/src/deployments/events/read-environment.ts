@@ -1,6 +1,7 @@
 import type { HostClient } from '../../codehosts/code-host.ts'
 import { openRepository } from '../../codehosts/connections/open-client.ts'
 import type { HostRepository } from '../../codehosts/host-repository.ts'
+import { isSameEnvironment } from '../../repositories/repository-identity.ts'
 import type { Services } from '../../services.ts'
 import { updateDeploymentRules } from '../host/host-deployment.store.ts'
 import { lockEnvironment } from '../host/host-facts.store.ts'
@@ -36,7 +37,7 @@ export async function readEnvironment(services: Services, key: EnvironmentKey): 
 async function readReviewers({ sql }: Services, key: EnvironmentKey, client: HostClient, repository: HostRepository) {
   const runId = await findWaitingRun(sql, key)
   const pending = runId === null ? [] : await client.listPendingDeployments(repository, runId)
-  const found = pending.find(({ environment }) => environment === key.environment)
+  const found = pending.find(({ environment }) => isSameEnvironment(key.provider, environment, key.environment))
   if (!found || found.reviewers.length + found.reviewer_teams.length === 0) return NO_RULES
   const { reviewers, reviewer_teams } = found
   return { ...NO_RULES, rule_types: ['required_reviewers'], reviewers, reviewer_teams }

@@ -4,6 +4,7 @@ import type { HostDeployment, HostDeploymentReview, HostDeploymentStatus } from 
 import type { HostRepository } from '../../codehosts/host-repository.ts'
 import { formatHostRunId } from '../../codehosts/host-run.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
+import { isSameEnvironment } from '../../repositories/repository-identity.ts'
 import type { Services } from '../../services.ts'
 import { getDecisionKey } from '../decisions/send-to-host.ts'
 import type { DeploymentKey } from '../deployment-state.ts'
@@ -121,7 +122,8 @@ async function readView({ client, deployment, runId }: OpenedDeployment): Promis
     client.listDeploymentReviews(repository, runId),
     client.listDeploymentStatuses(deployment),
   ])
-  return { reviews, statuses, isPending: pending.some((waiting) => waiting.environment === environment) }
+  const isPending = pending.some((waiting) => isSameEnvironment(repository.provider, waiting.environment, environment))
+  return { reviews, statuses, isPending }
 }
 
 /** Stores facts under the locks that events take, and derives the state of the deployment. */
@@ -148,7 +150,9 @@ async function storeReviews(
   { repository: { provider }, environment }: HostDeployment,
   reviews: HostDeploymentReview[],
 ): Promise<void> {
-  const own = reviews.filter(({ environments }) => environments.includes(environment))
+  const own = reviews.filter(({ environments }) =>
+    environments.some((name) => isSameEnvironment(provider, name, environment)),
+  )
   const groups = Map.groupBy(own, ({ state, reviewer, run }) => JSON.stringify([state, reviewer?.login, run.attempt]))
   for (const [review, ...again] of groups.values())
     if (review)

@@ -68,6 +68,7 @@ function toOpening({ key, run, gates, now }: Asked, deploymentId: string): Openi
     attempt,
     environment,
     repository: run.own_repository,
+    provider: run.linked_repository?.provider ?? null,
     branch: parseBranchName(run.ref),
     workflow: { name: run.pipeline_name, path: null },
     commit_sha: run.own_commit_sha,

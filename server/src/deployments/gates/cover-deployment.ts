@@ -24,8 +24,8 @@ export async function settleAndCover(services: Services, tx: Tx, key: Deployment
   const isNew = settled.before.custom_rule_state === null || hasNewFacts(settled)
   if (isNew) await enqueue(tx, decideByPolicyJob, key)
   if (await hasRequiredGates(tx, key)) return settled
-  const { repository_address: repository, environment, org_id } = settled.facts.deployment
-  const target = { environment, repository, branch: settled.derived.branch }
+  const { repository_address: repository, environment, provider, org_id } = settled.facts.deployment
+  const target = { environment, repository, provider, branch: settled.derived.branch }
   const opened = settled.facts.deployment.created_at
   const versions = await listAskedGates(tx, org_id, { opened, now })
   const hasWaited = settled.before.custom_rule_state === 'pending'

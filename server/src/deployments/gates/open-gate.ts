@@ -117,7 +117,8 @@ async function findOrCreate(services: Services, tx: Tx, asked: AskedGate, now: D
     throw runAlreadyFinished(message, { status: run.status })
   }
   const { environment } = key
-  const target = { environment, repository: run.own_repository, branch: parseBranchName(run.ref) }
+  const provider = run.linked_repository?.provider
+  const target = { environment, repository: run.own_repository, provider, branch: parseBranchName(run.ref) }
   const covering = requireCovering(selectRequired(gates, target, now), environment, input.gate_id)
   const required = superseded?.rejected_by ? withAnswerRequired(covering, superseded.rejected_by) : covering
   const holds =

@@ -4,6 +4,7 @@ import { formatHostRunId } from '../../codehosts/host-run.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { LinkedRepository } from '../../repositories/repository.store.ts'
 import type { DeploymentKey } from '../deployment-state.ts'
+import { buildSameEnvironment } from './host-facts.store.ts'
 import type { EnvironmentRules, RuleDecision } from './host-facts.ts'
 import type { DerivedDeployment } from './host-state.ts'
 
@@ -53,7 +54,7 @@ export async function listHostDeployments(
   db: Db,
   orgId: string,
   runId: string,
-  environment: string | null,
+  named: { provider: string; environment: string } | null,
 ): Promise<LockedDeployment[]> {
   return db<LockedDeployment[]>`
     select org_id, id, provider, repository_id, environment
@@ -61,7 +62,7 @@ export async function listHostDeployments(
     where org_id = ${orgId}
       and pipeline_run_id = ${runId}
       and host_id is not null
-      ${environment === null ? db`` : db`and environment = ${environment}`}
+      ${named === null ? db`` : db`and ${buildSameEnvironment(db, named)}`}
     order by environment, created_at, id
     limit 1000`
 }
@@ -191,7 +192,7 @@ export async function findDecisionTarget(db: Db, { org_id, id }: DeploymentKey) 
         where request.org_id = deployment.org_id
           and request.provider = deployment.provider
           and request.repository_id = deployment.repository_id
-          and request.environment = deployment.environment
+          and lower(request.environment) = lower(deployment.environment)
           and request.callback_url = deployment.callback_url
         order by request.requested_at desc
         limit 1

@@ -2,6 +2,7 @@ import { HOST_DEPLOYMENT_STATES } from '../../codehosts/host-deployment.ts'
 import { lockName } from '../../platform/db/advisory-lock.ts'
 import { buildAverageId } from '../../platform/db/spread.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
+import { isSameEnvironment } from '../../repositories/repository-identity.ts'
 import { type DeploymentKey, OWN_RULE } from '../deployment-state.ts'
 import type { DeploymentFacts, EnvironmentKey, HostStatus, NextSuccess, RunFacts, StoredReview } from './host-facts.ts'
 
@@ -29,6 +30,13 @@ export async function lockFacts(tx: Tx, { org_id, id }: DeploymentKey): Promise<
   return row ?? null
 }
 
+/** SQL: whether `environment` is the one that is named, as its host compares names. */
+export function buildSameEnvironment(db: Db, { provider, environment }: { provider: string; environment: string }) {
+  return isSameEnvironment(provider, 'a', 'A')
+    ? db`lower(environment) = lower(${environment})`
+    : db`environment = ${environment}`
+}
+
 /**
  * Oldest first. Hosts round times: in the same second, ids that are numbers grow with time. Without
  * such ids, states are in their own order.
@@ -54,7 +62,7 @@ export async function listReviews(db: Db, deployment: DeploymentFacts): Promise<
       and provider = ${deployment.provider}
       and repository_id = ${deployment.repository_id}
       and run_id = ${deployment.host_run_id}
-      and environment = ${deployment.environment}
+      and ${buildSameEnvironment(db, deployment)}
     order by at, state, reviewer
     limit ${REVIEWS_MAX}`
 }
@@ -84,7 +92,7 @@ export async function findCallbackUrl(db: Db, deployment: DeploymentFacts): Prom
     where org_id = ${deployment.org_id}
       and provider = ${deployment.provider}
       and repository_id = ${deployment.repository_id}
-      and environment = ${deployment.environment}
+      and ${buildSameEnvironment(db, deployment)}
       and (
         deployment_id = ${deployment.id}
         or (deployment_id = '' and run_id = ${deployment.host_run_id ?? ''} and run_id <> ''
@@ -104,7 +112,7 @@ function askedTogether(db: Db, deployment: AskedDeployment, callbackUrl: string)
       and pipeline_run_id = ${deployment.pipeline_run_id}
       and coalesce(host_attempt, 1) = ${deployment.host_attempt ?? 1}
       and provider = ${deployment.provider}
-      and environment = ${deployment.environment}
+      and ${buildSameEnvironment(db, deployment)}
       and callback_url = ${callbackUrl}
       and id <> ${deployment.id}`
 }
@@ -170,7 +178,7 @@ export async function findAttempts(db: Db, deployment: DeploymentFacts) {
     where org_id = ${deployment.org_id}
       and provider = ${deployment.provider}
       and repository_id = ${deployment.repository_id}
-      and environment = ${deployment.environment}
+      and ${buildSameEnvironment(db, deployment)}
       and pipeline_run_id = ${deployment.pipeline_run_id}
       and host_id is not null`
   const [row] = await db<[{ previous_attempt_id: string | null; next_attempt_id: string | null }]>`
@@ -273,7 +281,7 @@ export async function listOtherAttempts(tx: Tx, deployment: DeploymentFacts): Pr
     where org_id = ${deployment.org_id}
       and provider = ${deployment.provider}
       and repository_id = ${deployment.repository_id}
-      and environment = ${deployment.environment}
+      and ${buildSameEnvironment(tx, deployment)}
       and pipeline_run_id = ${deployment.pipeline_run_id}
       and host_id is not null
       and host_attempt <> ${deployment.host_attempt ?? 1}

@@ -5,7 +5,13 @@ import { makeDemo } from '../../server/src/demo/make-demo.ts'
 import { hostParts } from '../../server/src/host-event-handlers.ts'
 import { jobs } from '../../server/src/jobs.ts'
 import { type Person, requestAs, signIn } from '../../server/test/support/people.ts'
-import { assertAccessible, assertNoSidewaysScroll, startTestConsole, type TestConsole } from './support/console.ts'
+import {
+  assertAccessible,
+  assertListsFit,
+  assertNoSidewaysScroll,
+  startTestConsole,
+  type TestConsole,
+} from './support/console.ts'
 
 /** Every page, with the list whose first object it shows in place of `$id`. */
 const PAGES: [name: string, path: string, listOfId?: string][] = [
@@ -48,6 +54,8 @@ const PAGES: [name: string, path: string, listOfId?: string][] = [
 const SCREENSHOTS = new URL('../screenshots/', import.meta.url).pathname
 const NARROW = { width: 360, height: 740 }
 const WIDE = { width: 1440, height: 900 }
+/** 960 px is a screen of 1920 px at 200 %. */
+const WIDTHS = [800, 900, 960, 1024, 1200, 1440]
 
 let shown: TestConsole
 let person: Person
@@ -74,7 +82,10 @@ for (const colorScheme of ['light', 'dark'] as const) {
         await page.setViewportSize(NARROW)
         await assertNoSidewaysScroll(page)
         if (colorScheme === 'light') await page.screenshot({ path: `${SCREENSHOTS}${name}-360.png` })
-        await page.setViewportSize(WIDE)
+        for (const width of colorScheme === 'light' ? WIDTHS : [WIDE.width]) {
+          await page.setViewportSize({ ...WIDE, width })
+          await assertListsFit(page)
+        }
       })
     }
     await page.context().close()

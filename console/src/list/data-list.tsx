@@ -1,10 +1,12 @@
 import { Box, Button, Skeleton, Stack, Text, VisuallyHidden } from '@mantine/core'
+import { useElementSize, useMediaQuery } from '@mantine/hooks'
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
 import { type CSSProperties, type ReactNode, type RefObject, useEffect, useRef } from 'react'
 import { Problem } from '../page/states.tsx'
 import classes from './data-list.module.css'
 import type { Column } from './data-rows.tsx'
 import { ListHeader, ListRow } from './data-rows.tsx'
+import { fitColumns, selectForCards } from './fit-columns.ts'
 import type { CursorList } from './list-page.ts'
 import type { RowSelection } from './rows.ts'
 import { type RowAction, useActiveRow } from './rows.ts'
@@ -26,6 +28,8 @@ type DataListProps<Row> = {
   empty: ReactNode
 }
 
+/** As in data-list.module.css. */
+const CARDS = '(max-width: 48em)'
 const ROW_HEIGHT = 52
 const LOAD_BEFORE_END = 20
 
@@ -46,7 +50,10 @@ export function DataList<Row>(props: DataListProps<Row>) {
 }
 
 function LoadedList<Row>({ rows, ...props }: DataListProps<Row> & { rows: Row[] }) {
-  const { of, list, columns, rowKey, selection, onOpen, actions = [] } = props
+  const { of, list, rowKey, selection, onOpen, actions = [] } = props
+  const { ref: table, width } = useElementSize()
+  const isCards = useMediaQuery(CARDS)
+  const columns = isCards ? selectForCards(props.columns) : fitColumns(props.columns, width, selection !== undefined)
   const body = useRef<HTMLDivElement>(null)
   const onRow = (act: (row: Row) => void) => (row: Row | undefined) => row !== undefined && act(row)
   const { virtual, items } = useGrowingRows({ rows, rowKey, list, body })
@@ -70,6 +77,7 @@ function LoadedList<Row>({ rows, ...props }: DataListProps<Row> & { rows: Row[] 
         </div>
       )}
       <div
+        ref={table}
         role="table"
         aria-label={of}
         aria-rowcount={list.hasMore ? -1 : rows.length + 1}

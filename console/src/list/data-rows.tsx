@@ -11,8 +11,8 @@ export type Column<Row> = {
   /** A CSS grid track: `minmax(0, 2fr)`, `8rem`. */
   width: string
   cell: (row: Row) => ReactNode
-  /** Hidden on screens narrower than this. */
-  from?: 'sm' | 'md' | 'lg'
+  /** Left out where the list is too narrow for all columns, `lg` first. Cards have those of `xs`. */
+  from?: 'xs' | 'sm' | 'md' | 'lg'
   align?: 'end'
   /** The list can be sorted by this column, highest first. */
   sort?: { isSorted: boolean; onSort: () => void }
@@ -36,11 +36,10 @@ export function ListHeader<Row>({ of, columns, rows, rowKey, selection }: ListHe
             <SelectAll of={of} keys={rows.slice(0, SELECTED_MAX).map(rowKey)} selection={selection} />
           </div>
         )}
-        {columns.map(({ key, header, from, align, sort }) => (
+        {columns.map(({ key, header, align, sort }) => (
           <div
             key={key}
             role="columnheader"
-            data-from={from}
             data-align={align}
             aria-sort={sort && (sort.isSorted ? 'descending' : 'none')}
           >
@@ -114,8 +113,8 @@ export function ListRow<Row>(props: ListRowProps<Row>) {
           />
         </div>
       )}
-      {columns.map(({ key, cell, from, align, width }) => (
-        <div key={key} role="cell" data-from={from} data-align={align} data-wide={width.includes('fr') || undefined}>
+      {columns.map(({ key, cell, align, width }) => (
+        <div key={key} role="cell" data-align={align} data-wide={width.includes('fr') || undefined}>
           {cell(row)}
         </div>
       ))}

@@ -81,6 +81,33 @@ export async function assertAccessible(page: Page): Promise<void> {
   assert.deepEqual(found, [], await page.title())
 }
 
+/**
+ * Fails if a name in a list is narrower than 160 px, or if something in a cell reaches into the
+ * next one.
+ */
+export async function assertListsFit(page: Page): Promise<void> {
+  const misfits = await page.evaluate(() => {
+    const isClipped = (element: Element, cell: Element): boolean =>
+      element !== cell &&
+      (getComputedStyle(element).overflowX !== 'visible' || isClipped(element.parentElement as Element, cell))
+    const rows = [...document.querySelectorAll('[role=table] [role=row]')]
+    return rows.flatMap((row) => {
+      const cells = [...row.querySelectorAll(':scope > [role=cell], :scope > [role=columnheader]')]
+      const widest = Math.max(...cells.map((cell) => cell.getBoundingClientRect().width))
+      const over = cells.flatMap((cell) => {
+        const { left, right } = cell.getBoundingClientRect()
+        const inside = [...cell.querySelectorAll('*')].filter((element) => {
+          const own = element.getBoundingClientRect()
+          return own.width > 1 && (own.right > right + 1 || own.left < left - 1) && !isClipped(element, cell)
+        })
+        return inside.length === 0 ? [] : [`“${inside[0]?.textContent?.slice(0, 40)}” leaves its cell`]
+      })
+      return widest < 160 ? [`the widest cell has ${widest} px`, ...over] : over
+    })
+  })
+  assert.deepEqual([...new Set(misfits)].slice(0, 5), [])
+}
+
 /** Fails if the page can be scrolled sideways, after the transitions to its width. */
 export async function assertNoSidewaysScroll(page: Page): Promise<void> {
   await transitionsEnd(page)

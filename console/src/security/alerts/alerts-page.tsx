@@ -118,6 +118,7 @@ function alertColumns(org: string): Column<Alert>[] {
       key: 'detected',
       header: 'Detected',
       width: '7.5rem',
+      from: 'xs',
       align: 'end',
       cell: ({ detected_at }) => <Time at={detected_at} />,
     },

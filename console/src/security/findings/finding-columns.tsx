@@ -42,6 +42,7 @@ export function findingColumns(org: string): Column<Finding>[] {
       key: 'seen',
       header: 'First seen',
       width: '7.5rem',
+      from: 'xs',
       align: 'end',
       cell: ({ first_seen_at }) => <Time at={first_seen_at} />,
     },

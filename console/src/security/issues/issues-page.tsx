@@ -128,6 +128,7 @@ function issueColumns(org: string, sort: Sort, onSort: (sort: Sort) => void): Co
       key: 'seen',
       header: 'First seen',
       width: '7.5rem',
+      from: 'xs',
       align: 'end',
       sort: by('newest'),
       cell: ({ first_seen_at }) => <Time at={first_seen_at} />,

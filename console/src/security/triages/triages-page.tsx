@@ -106,7 +106,7 @@ function columnsOf(org: string): Column<TriageRecord>[] {
     {
       key: 'status',
       header: 'Status',
-      width: '9rem',
+      width: '7.5rem',
       align: 'end',
       cell: (triage) => <TriageStatus triage={triage} />,
     },

@@ -100,7 +100,7 @@ function UploadList({ org }: { org: string }) {
 
 function columnsOf(org: string): Column<SecurityUpload>[] {
   return [
-    { key: 'status', header: 'Status', width: '7rem', cell: ({ status }) => <StatusBadge status={status} /> },
+    { key: 'status', header: 'Status', width: '6.5rem', cell: ({ status }) => <StatusBadge status={status} /> },
     {
       key: 'report',
       header: 'Report',

@@ -148,6 +148,7 @@ function apiKeyColumns(onRevoke: (key: ApiKey) => void): Column<ApiKey>[] {
       key: 'used',
       header: 'Last used',
       width: '7.5rem',
+      from: 'xs',
       cell: ({ last_used_at }) => (last_used_at ? <Time at={last_used_at} /> : <Text size="sm">Never used</Text>),
     },
     { key: 'state', header: 'State', width: '9rem', cell: (key) => <State apiKey={key} /> },

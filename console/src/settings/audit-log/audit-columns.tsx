@@ -32,6 +32,7 @@ export function auditColumns(org: string, narrow: Narrow): Column<AuditEntry>[] 
       key: 'object',
       header: 'Object',
       width: 'minmax(0, 1.5fr)',
+      from: 'xs',
       cell: (entry) => <ObjectLink org={org} entry={entry} />,
     },
   ]

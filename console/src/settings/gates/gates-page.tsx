@@ -118,6 +118,7 @@ function columnsOf(org: string): Column<ListedGate>[] {
       key: 'approvals',
       header: 'Requires',
       width: 'minmax(0, 1.4fr)',
+      from: 'xs',
       cell: (gate) => (
         <Text size="sm">
           {describeApprovals(gate)}
@@ -129,6 +130,7 @@ function columnsOf(org: string): Column<ListedGate>[] {
       key: 'updated',
       header: 'Changed',
       width: '8rem',
+      from: 'xs',
       align: 'end',
       cell: ({ updated_at }) => <Time at={updated_at} />,
     },

@@ -86,6 +86,7 @@ function columnsOf(onResend: (row: Invitation) => void, onRevoke: (row: Invitati
       key: 'expires',
       header: 'Link',
       width: '10rem',
+      from: 'xs',
       cell: ({ expired, expires_at }) => (
         <Text size="sm" component="div">
           {expired ? 'Expired ' : 'Expires '}

@@ -40,6 +40,7 @@ export function memberColumns(ownId: string, dialogs: Dialogs): Column<Member>[]
       key: 'status',
       header: 'Status',
       width: '6.5rem',
+      from: 'xs',
       cell: ({ status }) =>
         status === 'active' ? (
           <ToneBadge tone="success" icon={IconCircleCheck}>

@@ -190,6 +190,7 @@ function trustColumns(onRevoke: (trust: Trust) => void, onRelease: (trust: Trust
       key: 'used',
       header: 'Last used',
       width: '6.5rem',
+      from: 'xs',
       cell: ({ last_used_at }) => (last_used_at ? <Time at={last_used_at} /> : <Text size="sm">Never used</Text>),
     },
     { key: 'state', header: 'State', width: '6.5rem', cell: (trust) => <CredentialBadge credential={trust} /> },

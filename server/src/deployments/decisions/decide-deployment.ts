@@ -22,7 +22,7 @@ import {
 import { updateRuleDecision } from '../host/host-deployment.store.ts'
 import { settleHostDeployment } from '../host/settle-host-deployment.ts'
 import { listUnfinished } from '../waiting-deployment.store.ts'
-import { addAwaited, formatNote, sendDecision } from './send-to-host.ts'
+import { formatDecision, formatNote, sendDecision } from './send-to-host.ts'
 
 const waited = defineHistogram(
   'shiplock_gate_wait_seconds',
@@ -73,7 +73,10 @@ async function decideOnHost(services: Services, tx: Tx, state: DeploymentState, 
   const settled = await settleHostDeployment(tx, state, services.clock.now())
   const decision = gate.decision === 'approved' ? 'approved' : 'rejected'
   const text = comment ?? formatNote(decision, gate.note)
-  await sendDecision(services, tx, state, { decision, text: addAwaited(text, settled?.derived.awaiting ?? []) })
+  await sendDecision(services, tx, state, {
+    decision,
+    text: formatDecision(decision, text, settled?.derived.awaiting ?? []),
+  })
   return settled?.derived.status ?? state.status
 }
 

@@ -12,8 +12,9 @@ export type HostSource = {
   provider: Provider
   host: string
   /**
-   * Whether the host told it by a webhook, and when that arrived, or was asked, and when the request
-   * was sent. What is read wins over what was learned before. Absent: told, at an unknown time.
+   * Whether the host told it by a webhook, and when that arrived, or was asked, and when the
+   * request was sent. What is read wins over what was learned before. Absent: told, at an unknown
+   * time.
    */
   learned?: { by: 'told' | 'read'; at: Date }
 }

@@ -99,7 +99,7 @@ function deploymentJson(db: Db, now: Date) {
   )`
 }
 
-/** SQL: what a waiting deployment waits for. A gate that a CI system opened waits for an answer only. */
+/** SQL: what a deployment waits for. A gate that a CI system opened waits for answers only. */
 function buildAwaiting(db: Db, now: Date) {
   return db`case
     when deployment.status <> 'pending_approval' or ${isOverdue(db, now)} then '{}'

@@ -393,3 +393,17 @@ test('a delivery that kills its process five times is failed, and the others are
   for (const id of others) assert.equal(await statusOf(id), 'applied')
   assert.equal((await listApplied(api.services.sql)).length, 3)
 })
+
+test('what a payload names outside the connected account is ignored, and said so', async () => {
+  await connect()
+  const id = await send(7001, 'Of another account', { owner: { id: '66', login: 'umbrella' } })
+  const own = await send(7002, 'Of the account')
+  await applyAll()
+  const rows = await api.services.sql<{ id: string; status: string; error: string | null }[]>`
+    select id, status, error from codehost_deliveries order by received_at, id`
+  const shown = new Map(rows.map(({ id: name, status, error }) => [name, [status, error]]))
+  assert.deepEqual(shown.get(id), ['ignored', 'The payload names a repository outside the connected account'])
+  assert.deepEqual(shown.get(own), ['applied', null])
+  const [known] = await api.services.sql`select from repositories where id = '2002'`
+  assert.equal(known, undefined)
+})

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
-import { buildIsNewer, computeHostVersion, isNewerVersion } from '../../src/codehosts/host-version.store.ts'
+import { buildIsNewer } from '../../src/codehosts/host-version.store.ts'
+import { computeHostVersion, isNewerVersion } from '../../src/codehosts/host-version.ts'
 import { startTestApi, type TestApi } from '../support/api.ts'
 
 let api: TestApi

@@ -4,14 +4,15 @@ import { text } from 'node:stream/consumers'
 import type { CodeHost, TranslatedDelivery } from '../../src/codehosts/code-host.ts'
 import { createVerify, hasSignature, readHead } from '../../src/codehosts/hosts/github/webhook.ts'
 import type { TestApi } from './api.ts'
-import { hostRun } from './host-objects.ts'
+import { hostRepository, hostRun } from './host-objects.ts'
 
 export const SECRET = 'the webhook secret'
 export const INSTALLATION = '4711'
 
 /**
  * A code host with GitHub's signatures and headers, and simple payloads: `workflow_run` becomes one
- * run, whose commit message is `message` of the payload; a payload with `unfit` does not fit.
+ * run, whose commit message is `message` of the payload; a payload with `unfit` does not fit. With
+ * `owner`, the run is of a repository of another account.
  */
 export function webhookHost(secrets: readonly string[] = [SECRET]): Map<string, CodeHost> {
   const credentials = { app_id: '1', private_key: '', webhook_secrets: secrets, api_url: 'https://api.github.com' }
@@ -24,13 +25,21 @@ export function webhookHost(secrets: readonly string[] = [SECRET]): Map<string, 
   return new Map([['github', { connects: 'app', webhooks, host: async () => 'github.com' } as unknown as CodeHost]])
 }
 
-type TestPayload = { unfit?: true; message?: string; workflow_run?: { id: number } }
+type TestPayload = {
+  unfit?: true
+  message?: string
+  workflow_run?: { id: number }
+  owner?: { id: string; login: string }
+}
 
 function translate(event: string, payload: unknown): TranslatedDelivery {
-  const { unfit, message = '', workflow_run } = payload as TestPayload
+  const { unfit, message = '', workflow_run, owner } = payload as TestPayload
   if (unfit) throw new Error('workflow_run.id must be an integer')
   if (event !== 'workflow_run' || !workflow_run) return { type: 'unknown' }
-  const data = hostRun({ id: `${workflow_run.id}`, commit: { sha: 'a'.repeat(40), message } })
+  const foreign = owner && {
+    repository: hostRepository({ id: '2002', owner_id: owner.id, full_name: `${owner.login}/shop` }),
+  }
+  const data = hostRun({ id: `${workflow_run.id}`, commit: { sha: 'a'.repeat(40), message }, ...foreign })
   return { type: 'events', events: [{ kind: 'run', data }] }
 }
 

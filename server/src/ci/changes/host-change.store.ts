@@ -3,7 +3,8 @@ import type { HostPullRequest, HostPush, HostReview } from '../../codehosts/host
 import type { HostSource } from '../../codehosts/host-event.ts'
 import type { HostAccount } from '../../codehosts/host-repository.ts'
 import { getStatusOrder, type HostCheck } from '../../codehosts/host-run.ts'
-import { buildIsNewer, computeHostVersion } from '../../codehosts/host-version.store.ts'
+import { buildIsNewer } from '../../codehosts/host-version.store.ts'
+import { computeHostVersion } from '../../codehosts/host-version.ts'
 import type { ExpiringTable } from '../../platform/db/expiring-rows.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 

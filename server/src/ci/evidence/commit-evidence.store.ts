@@ -224,6 +224,24 @@ export async function listCommitChecks(
     limit ${CHECKS_MAX}`
 }
 
+/** The checks of some commits that have the ids of jobs, as at hosts where each job is a check. */
+export async function listJobChecks(
+  db: Db,
+  { org_id, provider, repository_id }: RepositoryKey,
+  { shas, job_ids }: { shas: readonly string[]; job_ids: readonly string[] },
+): Promise<Pick<CheckResult, 'commit_sha' | 'source' | 'name'>[]> {
+  return db`
+    select distinct commit_sha, source, name
+    from commit_checks
+    where org_id = ${org_id}
+      and provider = ${provider}
+      and repository_id = ${repository_id}
+      and commit_sha = any(${[...shas]}::text[])
+      and id = any(${[...job_ids]}::text[])
+    order by commit_sha, source, name
+    limit ${CHECKS_MAX}`
+}
+
 /** A code host's run of a commit with its newest attempt. Times are formatted as in the API. */
 export type RunResult = {
   id: string

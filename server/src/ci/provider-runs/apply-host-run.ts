@@ -1,7 +1,7 @@
 import type { HostEventHandler } from '../../codehosts/deliveries/host-event-handler.ts'
 import type { HostSource } from '../../codehosts/host-event.ts'
 import { formatHostRunId, type HostJob, type HostRun } from '../../codehosts/host-run.ts'
-import { isNewerVersion, isSameVersion } from '../../codehosts/host-version.store.ts'
+import { isNewerVersion, isSameVersion } from '../../codehosts/host-version.ts'
 import { enqueueRunRead } from '../../codehosts/sync/read-run.job.ts'
 import { DAY_MS } from '../../platform/clock.ts'
 import type { Tx } from '../../platform/db/sql.ts'

@@ -31,6 +31,22 @@ export async function upsertJobs(db: Db, { org_id, run_id }: ProviderRunKey, job
     where provider_run_jobs.state <= excluded.state`
 }
 
+/** The jobs of attempts of runs that failed or timed out. */
+export async function listFailedJobs(
+  db: Db,
+  orgId: string,
+  runIds: readonly string[],
+): Promise<{ run_id: string; attempt: number; id: string }[]> {
+  return db`
+    select run_id, attempt, id
+    from provider_run_jobs
+    where org_id = ${orgId}
+      and run_id = any(${[...runIds]}::text[])
+      and status in ('failure', 'timed_out')
+    order by run_id, attempt, id
+    limit ${10 * JOBS_MAX}`
+}
+
 /** The jobs of an attempt (null: the newest) as JSON texts, in the order in which they started. */
 export async function listRunJobs(
   db: Db,

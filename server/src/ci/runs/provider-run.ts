@@ -6,7 +6,7 @@ import {
   type HostRun,
   type TriggerKind,
 } from '../../codehosts/host-run.ts'
-import { computeHostVersion, isNewerVersion } from '../../codehosts/host-version.store.ts'
+import { computeHostVersion, isNewerVersion } from '../../codehosts/host-version.ts'
 import { parseBranchName } from '../../repositories/repository-identity.ts'
 import { isFinal, type RunStatus } from './run-status.ts'
 

@@ -13,7 +13,7 @@ export type ConnectionName = {
   status: 'active' | 'suspended' | 'removed'
 }
 
-/** A connection that is not removed, with its account. */
+/** A connection with its account. */
 export type LiveConnection = ConnectionName & { account_id: string; account_login: string }
 
 /** The connection through which a repository can be read and changed; null for others. */
@@ -56,9 +56,9 @@ export async function listCovered(
   return rows.map(({ position }) => position)
 }
 
-export async function findConnection(db: Db, id: string): Promise<ConnectionName | null> {
-  const [row] = await db<ConnectionName[]>`
-    select org_id, id, provider, host, installation_id, status
+export async function findConnection(db: Db, id: string): Promise<LiveConnection | null> {
+  const [row] = await db<LiveConnection[]>`
+    select org_id, id, provider, host, installation_id, status, account_id, account_login
     from codehost_connections
     where id = ${id}`
   return row ?? null
@@ -73,9 +73,9 @@ export async function findConnectionOfInstallation(
   provider: string,
   host: string,
   installationId: string | null,
-): Promise<ConnectionName | null> {
-  const [row] = await db<ConnectionName[]>`
-    select org_id, id, provider, host, installation_id, status
+): Promise<LiveConnection | null> {
+  const [row] = await db<LiveConnection[]>`
+    select org_id, id, provider, host, installation_id, status, account_id, account_login
     from codehost_connections
     where provider = ${provider}
       and host = ${host}

@@ -52,10 +52,12 @@ export async function upsertRefusals(
       and list <> all(${lists}::text[])`
   for (const list of lists) {
     const { status, message } = refusals.get(list) as HostRefusal
+    // PostgreSQL stores no U+0000, which a host can send.
+    const shown = message.replaceAll(/\p{Cc}/gu, '?').slice(0, MESSAGE_CHARS_MAX)
     await tx`
       insert into codehost_refusals (org_id, connection_id, repository_id, repository, list, status, message, since)
       values (
-        ${org_id}, ${connection_id}, ${id}, ${full_name}, ${list}, ${status}, ${message.slice(0, MESSAGE_CHARS_MAX)},
+        ${org_id}, ${connection_id}, ${id}, ${full_name}, ${list}, ${status}, ${shown},
         ${now}
       )
       on conflict (org_id, connection_id, repository_id, list) do update

@@ -1,4 +1,4 @@
-import type { Tx } from '../../platform/db/sql.ts'
+import type { Db, Tx } from '../../platform/db/sql.ts'
 import { publish } from '../../platform/queue/event.ts'
 import {
   findFollowed,
@@ -91,6 +91,17 @@ async function owningConnection(
   )
   if (!owner) return null
   return (await isSelected(tx, owner, repositoryId, facts.host_updated_at)) ? owner.id : null
+}
+
+/**
+ * Whether a repository that an event names belongs to the account of the connection that sent it,
+ * or did when the host last spoke of it: an event can say that it has left.
+ */
+export async function isOfConnection(db: Db, connection: LiveConnection, repository: HostRepository): Promise<boolean> {
+  const { org_id, provider, id, account_id } = connection
+  if (repository.owner_id === account_id) return true
+  const known = await findFollowed(db, { org_id, provider, id: repository.id })
+  return known?.connection_id === id
 }
 
 function toFacts(repository: HostRepository, deletedAt: Date | null): RepositoryFacts {

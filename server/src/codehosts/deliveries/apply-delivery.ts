@@ -6,13 +6,14 @@ import type { Provider } from '../catalogue.ts'
 import type { CodeHost, TranslatedDelivery } from '../code-host.ts'
 import { applyInstallationEvent } from '../connections/apply-installation-event.ts'
 import {
-  type ConnectionName,
   findConnection,
   findConnectionOfInstallation,
+  type LiveConnection,
   updateConnectionEvent,
 } from '../connections/connection.store.ts'
 import { upsertInstallation } from '../connections/installation.store.ts'
-import { applyEvents } from './apply-events.ts'
+import { isOfConnection } from '../connections/save-repository.ts'
+import { applyEvents, getRepository } from './apply-events.ts'
 import { applyShard, readObject } from './deliveries.job.ts'
 import type { HostEventHandlers } from './host-event-handler.ts'
 import {
@@ -70,7 +71,7 @@ export async function applyDelivery(context: ApplyContext, claimed: ClaimedDeliv
 }
 
 /** A locked delivery, and the connection of its installation. */
-type Located = { delivery: LockedDelivery; connection: ConnectionName | null }
+type Located = { delivery: LockedDelivery; connection: LiveConnection | null }
 
 /** Returns the installation that the delivery waits for; null if it waits for none. */
 async function apply(context: ApplyContext, tx: Tx, origin: Origin, located: Located): Promise<string | null> {
@@ -126,6 +127,11 @@ async function applyToConnection(
     return null
   }
   const { org_id, id } = connection
+  for (const event of translated.type === 'events' ? translated.events : [])
+    if (!(await isOfConnection(tx, connection, getRepository(event)))) {
+      await settle(context.services, tx, delivery, { status: 'ignored', error: OUTSIDE })
+      return null
+    }
   const learned = { by: 'told', at: delivery.received_at } as const
   if (translated.type === 'events')
     await applyEvents(context, tx, { org_id, connection_id: id, provider, host, learned }, translated.events)
@@ -138,6 +144,8 @@ async function applyToConnection(
   ])
   return null
 }
+
+const OUTSIDE = 'The payload names a repository outside the connected account'
 
 /** Ends the work on a delivery. `event` is a name that we know. */
 function settle({ clock }: Services, tx: Tx, delivery: LockedDelivery, settlement: Settlement): Promise<void> {

@@ -23,8 +23,9 @@ export async function applyEvents(
     for (const handle of handlers[kind]) await handle(services, tx, source, data)
   }
   let remembered: HostRepository | null = null
-  for (const { kind, data } of events) {
-    const repository = 'repository' in data ? data.repository : data.deployment.repository
+  for (const event of events) {
+    const { kind, data } = event
+    const repository = getRepository(event)
     if (repository !== remembered) await saveRepository(services, tx, source, repository)
     remembered = repository
     await apply(kind, data)
@@ -34,6 +35,10 @@ export async function applyEvents(
     source.org_id,
     events.flatMap((event) => updatesBy(source, event)),
   )
+}
+
+export function getRepository({ data }: HostEvent): HostRepository {
+  return 'repository' in data ? data.repository : data.deployment.repository
 }
 
 /**

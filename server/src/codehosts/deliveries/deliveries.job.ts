@@ -6,6 +6,7 @@ import type { Services } from '../../services.ts'
 import { HostRefusal } from '../code-host.ts'
 import { findConnection } from '../connections/connection.store.ts'
 import { findHostRepository, openClient } from '../connections/open-client.ts'
+import { isOfConnection } from '../connections/save-repository.ts'
 import type { HostEvent, ObjectChange } from '../host-event.ts'
 import { readChange } from '../read-change.ts'
 import { applyEvents } from './apply-events.ts'
@@ -71,6 +72,7 @@ async function readAndApply(services: HandlingServices, { org_id, connection_id,
   if (!client) return
   const { provider, host } = connection
   const known = await findHostRepository(sql, org_id, provider, change.repository_id)
+  if (known !== null && !(await isOfConnection(sql, connection, known))) return
   const events = await readChange(client, known, change).catch((error): HostEvent[] => {
     if (!(error instanceof HostRefusal)) throw error
     log.warn({ connection_id, change: change.type, message: error.message }, 'Could not read a changed object')

@@ -106,7 +106,7 @@ export async function readRepository(run: SyncRun, repository: HostRepository): 
   const note = (what: string, error: unknown) => {
     const { name: type, message } = error as Error
     run.services.log.warn({ repository: repository.full_name, what, type, message }, 'Could not synchronize an object')
-    notes.push(`${repository.full_name}, ${what}: ${message.slice(0, MESSAGE_CHARS_MAX)}`)
+    notes.push(`${repository.full_name}, ${what}: ${message.slice(0, MESSAGE_CHARS_MAX).replaceAll(/\p{Cc}/gu, '?')}`)
   }
   const pass: RepositoryPass = {
     run,

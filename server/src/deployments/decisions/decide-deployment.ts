@@ -24,7 +24,7 @@ import { lockAskedTogether } from '../host/host-facts.store.ts'
 import type { RuleDecision } from '../host/host-facts.ts'
 import { type Settled, settleHostDeployment } from '../host/settle-host-deployment.ts'
 import { hasSeveralDeployments, listUnmarked } from '../waiting-deployment.store.ts'
-import { addAwaited, formatNote, sendDecision } from './send-to-host.ts'
+import { formatDecision, formatNote, sendDecision } from './send-to-host.ts'
 
 const waited = defineHistogram(
   'shiplock_gate_wait_seconds',
@@ -75,7 +75,10 @@ async function decideOnHost(services: Services, tx: Tx, state: DeploymentState, 
   const settled = await settleHostDeployment(tx, state, services.clock.now())
   const decision = gate.decision === 'approved' ? 'approved' : 'rejected'
   const text = comment ?? formatNote(decision, gate.note)
-  await sendDecision(services, tx, state, { decision, text: addAwaited(text, settled?.derived.awaiting ?? []) })
+  await sendDecision(services, tx, state, {
+    decision,
+    text: formatDecision(decision, text, settled?.derived.awaiting ?? []),
+  })
   if (settled !== null) await decideTogether(services, tx, settled, custom_rule_state)
   return settled?.derived.status ?? state.status
 }

@@ -107,9 +107,11 @@ export function formatNote(decision: 'approved' | 'rejected', note: string | nul
   return note === null ? heading : `${heading}\n\n${quote(note)}`
 }
 
-/** The comment on a decision, with what the host still holds the deployment for. */
-export function addAwaited(text: string, awaiting: readonly Awaited[]): string {
-  return awaiting.length === 0 ? text : `${text}\n\nThe deployment still waits for ${describeAwaited(awaiting)}.`
+/** The comment on a decision. That on an approval says what the host still waits for. */
+export function formatDecision(decision: HostDecision['decision'], text: string, awaiting: readonly Awaited[]): string {
+  return awaiting.length === 0 || decision === 'rejected'
+    ? text
+    : `${text}\n\nThe deployment still waits for ${describeAwaited(awaiting)}.`
 }
 
 /** The comment on an approval by policies: what they say, with the result of each rule. */

@@ -3,6 +3,7 @@ import type { HostSource } from '../../codehosts/host-event.ts'
 import { formatHostRunId } from '../../codehosts/host-run.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { LinkedRepository } from '../../repositories/repository.store.ts'
+import type { RepositoryKey } from '../../repositories/repository-identity.ts'
 import type { DeploymentKey } from '../deployment-state.ts'
 import { buildSameEnvironment } from './host-facts.store.ts'
 import type { EnvironmentRules, RuleDecision } from './host-facts.ts'
@@ -64,6 +65,29 @@ export async function listHostDeployments(
       and host_id is not null
       ${named === null ? db`` : db`and ${buildSameEnvironment(db, named)}`}
     order by environment, created_at, id
+    limit 1000`
+}
+
+/** A job of a run that has deployed a commit. */
+export type DeployJob = { run_id: string; attempt: number; job_id: string }
+
+/** The jobs that deploy some commits of a repository. */
+export async function listDeployJobs(
+  db: Db,
+  { org_id, provider, repository_id }: RepositoryKey,
+  shas: readonly string[],
+): Promise<DeployJob[]> {
+  return db<DeployJob[]>`
+    select pipeline_run_id as run_id, attempt, job_id
+    from deployments
+    where org_id = ${org_id}
+      and provider = ${provider}
+      and repository_id = ${repository_id}
+      and commit_sha = any(${[...shas]}::text[])
+      and host_id is not null
+      and pipeline_run_id is not null
+      and job_id is not null
+    order by created_at desc, id
     limit 1000`
 }
 

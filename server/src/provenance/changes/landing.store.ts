@@ -2,7 +2,6 @@ import { EXPIRED_CHANGES } from '../../ci/changes/host-change.store.ts'
 import { defineExpiringRows, type Expiring } from '../../platform/db/expiring-rows.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { RepositoryKey } from '../../repositories/repository-identity.ts'
-import type { DeployResults } from './late-facts.ts'
 
 /** What landed: a merged pull request or a direct push. */
 export type NewLanding = RepositoryKey & {
@@ -175,59 +174,6 @@ export async function listConcerned(db: Db, repository: RepositoryKey, fact: Con
     order by id
     limit ${CONCERNED_MAX}`
   return rows.map(({ id }) => id)
-}
-
-const DEPLOYED_MAX = 1000
-
-/**
- * The checks of some commits that are jobs of deployments, and the runs in which no other job than
- * those has failed.
- */
-export async function listDeployResults(
-  db: Db,
-  { org_id, provider, repository_id }: RepositoryKey,
-  shas: readonly string[],
-): Promise<DeployResults> {
-  const deployments = (alias: string) => db`
-    ${db(alias)}.org_id = ${org_id}
-      and ${db(alias)}.provider = ${provider}
-      and ${db(alias)}.repository_id = ${repository_id}
-      and ${db(alias)}.commit_sha = any(${[...shas]}::text[])
-      and ${db(alias)}.job_id is not null`
-  const isFailed = (alias: string) => db`
-    ${db(alias)}.org_id = ${org_id}
-      and ${db(alias)}.run_id = deployment.pipeline_run_id
-      and ${db(alias)}.attempt = deployment.attempt
-      and ${db(alias)}.status in ('failure', 'timed_out')`
-  const [checks, runs] = await Promise.all([
-    db<DeployResults['checks']>`
-      select distinct deployed.commit_sha, deployed.source, deployed.name
-      from commit_checks deployed
-      join deployments deployment on deployment.job_id = deployed.id and deployment.commit_sha = deployed.commit_sha
-      where ${deployments('deployment')}
-        and deployed.org_id = ${org_id}
-        and deployed.provider = ${provider}
-        and deployed.repository_id = ${repository_id}
-      limit ${DEPLOYED_MAX}`,
-    db<{ id: string }[]>`
-      select distinct deployment.pipeline_run_id as id
-      from deployments deployment
-      where ${deployments('deployment')}
-        and exists (select from provider_run_jobs failed where ${isFailed('failed')})
-        and not exists (
-          select
-          from provider_run_jobs failed
-          where ${isFailed('failed')}
-            and failed.id not in (
-              select other.job_id
-              from deployments other
-              where ${deployments('other')}
-                and other.pipeline_run_id = deployment.pipeline_run_id
-            )
-        )
-      limit ${DEPLOYED_MAX}`,
-  ])
-  return { run_ids: runs.map(({ id }) => id), checks: [...checks] }
 }
 
 /** The landing of a pull request; null if it did not land on the tracked branch. */

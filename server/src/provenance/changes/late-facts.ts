@@ -52,11 +52,11 @@ export function collectLateFacts(
   })
 }
 
-/** What deployments of a commit have made of its checks, and of runs in which nothing else failed. */
+/** Checks that are jobs of deployments, and runs in which nothing but these has failed. */
 export type DeployResults = { run_ids: string[]; checks: Pick<RecordCheck, 'commit_sha' | 'source' | 'name'>[] }
 
 /** Results without those of deployments, which the lineage of the commit states. */
-export function omitDeployments(results: RecordedResults, { run_ids, checks }: DeployResults): RecordedResults {
+export function filterDeployed(results: RecordedResults, { run_ids, checks }: DeployResults): RecordedResults {
   const deploying = new Set(checks.map(getCheckName))
   return {
     ...results,

@@ -1,4 +1,7 @@
+import { listJobChecks } from '../../ci/evidence/commit-evidence.store.ts'
+import { listFailedJobs } from '../../ci/provider-runs/run-job.store.ts'
 import type { HostBranchRules } from '../../codehosts/host-change.ts'
+import { type DeployJob, listDeployJobs } from '../../deployments/host/host-deployment.store.ts'
 import { MINUTE_MS } from '../../platform/clock.ts'
 import { runAlone } from '../../platform/db/advisory-lock.ts'
 import { checkSql, type Tx } from '../../platform/db/sql.ts'
@@ -13,7 +16,6 @@ import { type HostReads, openHostReads } from './host-reads.ts'
 import {
   findNextDue,
   type Landing,
-  listDeployResults,
   listDueLandings,
   lockLanding,
   updateImportDue,
@@ -21,7 +23,7 @@ import {
 } from './landing.store.ts'
 import { AFTER_ERROR, computeFirstDue, computeLaterTry } from './landing-schedule.ts'
 import { recordChangesJob } from './landings.job.ts'
-import { AMENDED_FOR_MS, collectLateFacts, type LateFact, omitDeployments } from './late-facts.ts'
+import { AMENDED_FOR_MS, collectLateFacts, type DeployResults, filterDeployed, type LateFact } from './late-facts.ts'
 import type { LandingPass } from './read-landing.ts'
 import { readResults, settleLanding } from './record-landing.ts'
 
@@ -126,9 +128,23 @@ async function amend(services: Services, tx: Tx, landing: Landing): Promise<void
   const { record, amendments } = change
   const results = await readResults(tx, landing, change.merge_sha)
   const present = describeResults(results, landing, record.branch_rules)
-  const deployed = await listDeployResults(tx, landing, [...new Set([landing.head_sha, change.merge_sha])])
-  const found = collectLateFacts(record, amendments, omitDeployments(present, deployed))
+  const deployed = await readDeployResults(tx, landing, [...new Set([landing.head_sha, change.merge_sha])])
+  const found = collectLateFacts(record, amendments, filterDeployed(present, deployed))
   await appendAmendments(services, tx, change, found.slice(0, AMENDMENTS_MAX - amendments.length))
+}
+
+async function readDeployResults(tx: Tx, landing: Landing, shas: string[]): Promise<DeployResults> {
+  const jobs = await listDeployJobs(tx, landing, shas)
+  if (jobs.length === 0) return { run_ids: [], checks: [] }
+  const deploying = new Set(jobs.map(({ run_id, job_id }) => `${run_id} ${job_id}`))
+  const failed = await listFailedJobs(tx, landing.org_id, [...new Set(jobs.map(({ run_id }) => run_id))])
+  const failedBy = Map.groupBy(failed, ({ run_id, attempt }) => `${run_id} ${attempt}`)
+  const isDeployed = ({ run_id, attempt }: DeployJob) =>
+    failedBy.get(`${run_id} ${attempt}`)?.every(({ id }) => deploying.has(`${run_id} ${id}`)) ?? false
+  return {
+    run_ids: jobs.filter(isDeployed).map(({ run_id }) => run_id),
+    checks: await listJobChecks(tx, landing, { shas, job_ids: jobs.map(({ job_id }) => job_id) }),
+  }
 }
 
 async function appendAmendments(services: Services, tx: Tx, change: StoredChange, facts: LateFact[]): Promise<void> {

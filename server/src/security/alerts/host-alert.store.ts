@@ -64,7 +64,7 @@ function buildReadAt(tx: Tx, alias: string) {
   return tx`coalesce(${tx(alias)}.host_read_at, '-infinity')`
 }
 
-/** Notes that the stored state of an alert was read again: nothing that was read before replaces it. */
+/** Notes that the stored state was read again: nothing that was read before replaces it. */
 async function updateReadAt(tx: Tx, orgId: string, { id, host_updated_at, host_status, host_read_at }: ReadAlert) {
   await tx`
     update security_alerts

@@ -136,6 +136,22 @@ function runWith(fields: Record<string, unknown>): HostEvents['run'] {
   return translated('workflow_run', 'run', { ...payload, workflow_run: { ...payload.workflow_run, ...fields } })
 }
 
+test('an unknown action of a known event applies the whole facts that it brings', () => {
+  for (const [event, kind] of [
+    ['workflow_run', 'run'],
+    ['pull_request', 'pull_request'],
+    ['check_run', 'check'],
+    ['deployment', 'deployment'],
+  ] as const) {
+    const payload = payloadOf(event, ({ action }) => action !== undefined)
+    assert.deepEqual(
+      translated(event, kind, { ...payload, action: 'frobbed' }),
+      translated(event, kind, payload),
+      event,
+    )
+  }
+})
+
 test('the branch of a run can be one of a fork; older servers do not name its repository', () => {
   assert.equal(runWith({ head_repository: { id: 7 } }).head_repository_id, '7')
   const { repository, head_repository_id } = runWith({ head_repository: undefined })

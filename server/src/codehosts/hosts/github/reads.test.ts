@@ -305,6 +305,44 @@ test('an environment has its own rules and those of Apps, which an older server 
   }
 })
 
+test('a lost request of our rule follows from the pending deployments of a run and the rules of the environment', async (t) => {
+  // "Get pending deployments for a workflow run", "Get all deployment protection rules for an environment".
+  const pending = { wait_timer: 0, wait_timer_started_at: null, current_user_can_approve: false, reviewers: [] }
+  const requestsOf = async (environment: string, appId: number) => {
+    const github = await startGithubAnswers(t, ({ path }) => {
+      if (path.endsWith('/actions/runs/9001/pending_deployments'))
+        return { data: [{ ...pending, environment: { id: 1, name: environment } }] }
+      if (!path.endsWith('/environments/prod%2Feu/deployment_protection_rules')) return
+      const rule = { id: 3, node_id: 'x', enabled: true, app: { id: appId, slug: 'app' } }
+      return { data: { total_count: 1, custom_deployment_protection_rules: [rule] } }
+    })
+    const at = new Date('2026-02-02T00:00:00Z')
+    const deployment = {
+      repository,
+      id: '7',
+      environment: 'prod/eu',
+      ref: 'main',
+      commit_sha: SHA,
+      run: { id: '9001', attempt: 2 },
+      creator: null,
+      description: null,
+      created_at: at,
+      updated_at: at,
+    }
+    const requests = await github.codeHost.open(ACCESS).listGateRequests(deployment)
+    const [request] = requests
+    return request === undefined
+      ? requests.length
+      : [request.deployment?.id, request.run, new URL(request.callback_url).pathname]
+  }
+  const path = `/repos/${repository.full_name}/actions/runs/9001/deployment_protection_rule`
+  const [deployment, run, address] = (await requestsOf('prod/eu', 17)) as string[]
+  assert.deepEqual([deployment, run], ['7', { id: '9001', attempt: null }])
+  assert.ok(address?.endsWith(path), address)
+  assert.equal(await requestsOf('staging', 17), 0)
+  assert.equal(await requestsOf('prod/eu', 18), 0)
+})
+
 test('deployments before the given time end their list', async (t) => {
   const deployment = (id: number, day: string) => ({
     id,

@@ -66,7 +66,8 @@ const audited = async () =>
 
 async function deliver(message: string, of = installation, unfit = false): Promise<string> {
   const id = randomUUID()
-  const more = { installation: { id: Number(of) }, ...(unfit && { unfit }) }
+  const owner = { id: `9${of}`, login: `acme-${of}` }
+  const more = { installation: { id: Number(of) }, owner, ...(unfit && { unfit }) }
   assert.equal((await sendWebhook(api, runPayload(numbers++, message, more), { id })).status, 202)
   return id
 }

@@ -166,6 +166,7 @@ const FULL = {
   deployed_at: '2026-03-02T01:02:03.004Z',
   rollback_at: '2026-03-03T01:02:03.004Z',
   self_approved: false,
+  awaiting: [],
   created_at: '2026-03-01T02:00:00.000Z',
   updated_at: '2026-03-03T02:00:00.000Z',
   reviews: [

@@ -64,7 +64,7 @@ export async function answerRoutes(app: HttpServer, services: Services): Promise
         operationId: 'rejectDeployment',
         summary: 'Reject a deployment',
         description:
-          "Rejects the service's own protection rule, as an API key or as a person. A single rejection is final. A key " +
+          "Rejects the service's own protection rule, as an API key or as a person. A single rejection ends the deployment. A key " +
           'must send a reason.\n\nErrors: 400 `reason_required` if the reason is missing or does not have 10 to 500 ' +
           'characters. 403 `forbidden` for a key that is limited to other repositories. 409 `already_decided` if the deployment is decided, or the key or the person has answered it, ' +
           '`not_gated` if it has no protection rules, `not_asked` if it waits on the code host and this rule was not asked, `reviewer_gate_requires_human` if only people, or only ' +

@@ -12,7 +12,7 @@ import type { Services } from '../../services.ts'
 import { listStoredGates } from '../asked-gate.store.ts'
 import type { Rejecter } from '../asked-gate.ts'
 import { decideLocked, findLoss, type Gated } from '../decisions/decide-by-policy.ts'
-import { settleWaiting } from '../decisions/decide-deployment.ts'
+import { hasRunEndedBadly, settleWaiting } from '../decisions/decide-deployment.ts'
 import { evaluatePolicies, mergeGates } from '../decisions/evaluate-policies.ts'
 import { findDeploymentState, findRejection, lockDeployment } from '../deployment-state.store.ts'
 import { createExpiredOutcome, isApprovalUnused } from '../deployment-state.ts'
@@ -76,7 +76,7 @@ export async function selectSuperseded(
   const state = await lockDeployment(tx, deployment)
   const gate = await findGateById(tx, opened.id)
   if (state === null || gate === null) return null
-  if (gate.decision === 'approved') return selectLost(services, tx, { gate, state }, asking.again)
+  if (gate.decision === 'approved') return selectLost(services, tx, { gate, state }, asking)
   const { status } = getGateStateAt(gate, now)
   if (status === 'waiting' || hasNext || isFinal(run.status)) return null
   const before = await listStoredGates(tx, deployment)
@@ -97,16 +97,18 @@ async function selectLost(
   services: Services,
   tx: Tx,
   { gate, state }: Pick<Gated, 'state'> & { gate: StoredGate },
-  again: AskedAgain | null,
+  { again, now }: Asking,
 ): Promise<Superseded | null> {
   // What was approved in this moment was asked in this moment.
   if (again?.gate_id !== gate.id) return null
-  if (isApprovalUnused(state)) {
-    await decideLocked(services, tx, again, again.evaluation)
-    return null
-  }
   const loss = await findLoss(tx, again, again.evaluation)
   if (loss === null) return null
+  if (isApprovalUnused(state) && !(await hasRunEndedBadly(tx, state, now))) {
+    await decideLocked(services, tx, again, again.evaluation)
+    // A poll can have read it meanwhile.
+    const current = await findGateById(tx, gate.id)
+    if (current?.decision !== 'approved') return null
+  }
   const { id, deployment_id } = gate
   const reason = `The gate was opened again after its approval was used. ${loss.reason}`
   return { id, deployment_id, rejected_by: null, reason: truncate(reason, 1000) }

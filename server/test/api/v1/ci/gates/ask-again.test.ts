@@ -296,6 +296,20 @@ test('evidence of a weaker lane opens no rejected gate anew', async () => {
   assert.deepEqual([again.status, again.body.data.gate_id], [200, gate.gate_id])
 })
 
+test('of a poll and a repeated request in one instant, one reads the approval, and the other a gate that waits', async () => {
+  await demand()
+  for (let round = 0; round < 8; round++) {
+    await startRun()
+    const gate = await openUnused()
+    await report('integration', 'fail', false)
+    const [polled, again] = await Promise.all([pollGate(api, gate), post()])
+    const wasUsed = polled.body.data.decision === 'approved'
+    assert.deepEqual([again.status, again.body.data.decision], [wasUsed ? 201 : 200, 'pending'])
+    assert.equal(again.body.data.supersedes, wasUsed ? gate.gate_id : undefined)
+    await drainQueue(api)
+  }
+})
+
 test('of a poll and red evidence in one instant, in two processes, exactly one wins', async () => {
   const beside = await startTestApi({ beside: api })
   try {

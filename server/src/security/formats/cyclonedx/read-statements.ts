@@ -160,9 +160,9 @@ function listPackages(purl: string, versions: readonly JsonObject[], status: Vex
     const listed = versions.filter(({ version }) => toText(version) === own)
     return [listed.some(isContrary) ? null : purl]
   }
-  const [, name = purl, rest = ''] = /^([^?#]*)(.*)$/s.exec(purl) ?? []
+  const end = purl.search(/[?#]|$/)
   return versions.map((listed) => {
     const version = isContrary(listed) ? null : toText(listed.version)
-    return version === null ? null : parsePurl(`${name}@${encodeURIComponent(version)}${rest}`)
+    return version === null ? null : parsePurl(`${purl.slice(0, end)}@${encodeURIComponent(version)}${purl.slice(end)}`)
   })
 }

@@ -11,6 +11,7 @@ import { checkOpa } from '../compliance/engines/opa-server.ts'
 import { listUnrefusedCalls } from '../compliance/engines/rego-capabilities.ts'
 import { listOldScopes } from '../compliance/policies/policy-version.store.ts'
 import type { Config } from '../config.ts'
+import { listOrganizations } from '../organizations/organization.store.ts'
 import { DAY_MS } from '../platform/clock.ts'
 import { listAllowedHosts } from '../platform/outbound/allowed-host.store.ts'
 import type { Services } from '../services.ts'
@@ -69,9 +70,11 @@ export async function checkTrusts({ sql, clock }: Services): Promise<Result> {
 export async function checkPolicies({ sql }: Services): Promise<Result> {
   const found = await listOldScopes(sql)
   if (found.length === 0) return { ok: true, detail: 'no policy has the scope of an earlier version of Shiplock' }
-  const listed = found.map(({ slug, name, path }) =>
-    path === null ? `policy dry-run --org ${slug} --name "${name}"` : `${name} in ${path} (${slug})`,
-  )
+  const slugs = new Map((await listOrganizations(sql)).map(({ id, slug }) => [id, slug]))
+  const listed = found.map(({ org_id, name, path }) => {
+    const slug = slugs.get(org_id)
+    return path === null ? `policy dry-run --org ${slug} --name "${name}"` : `${name} in ${path} (${slug})`
+  })
   const detail = `policies that look at one attempt until their next version; a dry run shows what that changes: ${listed.join('; ')}`
   return { ok: true, detail }
 }

@@ -154,8 +154,8 @@ export type StoredEvaluation = ReturnType<typeof toStoredEvaluation>
 
 /**
  * Converts an evaluation to its wire form on a deployment, to the results of its rules and their
- * evidence, an array for each policy, and to what was asked with. `answered` is how the deployment was decided; null
- * until then.
+ * evidence, an array for each policy, and to what was asked with. `answered` is how the deployment
+ * was decided; null until then.
  */
 export function toStoredEvaluation(
   { evaluation_id, at, decision, policies, evidence }: PolicyEvaluation,

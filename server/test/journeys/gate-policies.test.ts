@@ -319,7 +319,7 @@ test('events of a run do not change a decided gate or a gate of a failed run', a
   assert.equal((await pollGate(api, gate)).body.data.decision, 'rejected')
 
   await configureGate(api, caller, { ...NAMED, name: 'other', environment: 'staging' })
-  const { id: run_id } = await createRun(api, caller)
+  const { id: run_id } = await createRun(api, caller, { commit_sha: 'b'.repeat(40) })
   const failed = await openGate(api, caller, { run_id, environment: 'staging' })
   await sendReport(api, caller, run_id, { attestations: [TESTS] })
   await patchRun(api, caller, run_id, { status: 'failure' })

@@ -49,6 +49,9 @@ function policyOf(
   return `name: ${name}\nmode: ${mode}\n${bound}rules:\n  - rule: r\n    expression: '${expression}'\n    ${rule}\n`
 }
 
+/** A policy that looks at the deployed attempt. */
+const ofAttempt = (expression: string) => `scope: attempt\n${policyOf(expression, { rule: 'trust: any' })}`
+
 /** Evaluates, and returns the result of the only rule of the only policy. */
 async function onlyRule(fields: Partial<DeploymentToEvaluate> = {}) {
   const { policies } = await evaluate(fields)
@@ -177,12 +180,14 @@ test('the policy input contains the run, attempt, reports, attestations, artifac
   }
 })
 
-test('only evidence of the deployed attempt counts', async () => {
+test('with scope: attempt, only evidence of the deployed attempt counts', async () => {
   await sendReport(api, caller, run.id, { attestations: [TESTS] })
   await createRun(api, caller, { external_run_id: run.external_run_id, attempt: 2 })
-  await apply(api, caller, policyOf('attestations.size() == 1', { rule: 'trust: any' }))
+  await apply(api, caller, ofAttempt('attestations.size() == 1'))
   assert.equal((await onlyRule()).status, 'pass')
   assert.equal((await onlyRule({ attempt: 2 })).status, 'fail')
+  await apply(api, caller, policyOf('attestations.size() == 1', { rule: 'trust: any' }))
+  assert.equal((await onlyRule({ attempt: 2 })).status, 'pass')
 })
 
 test('open findings of the branch or the tracked branch count, with their tool', async () => {
@@ -274,12 +279,13 @@ test('of too many attestations the failed ones are kept, and the policy input is
     await sendReport(api, caller, run.id, { job: { name: `job-${made}` }, attestations })
     api.clock.advance(1)
   }
-  await apply(
-    api,
-    caller,
-    policyOf('attestations.size() == 1000 && "attestations" in truncated', { rule: 'trust: any' }),
-  )
+  await apply(api, caller, ofAttempt('attestations.size() == 1000 && "attestations" in truncated'))
+  assert.equal((await onlyRule()).status, 'pass')
+  await apply(api, caller, ofAttempt('attestations[0].status == "fail"'))
   assert.equal((await onlyRule()).status, 'pass')
   await apply(api, caller, policyOf('attestations[0].status == "fail"', { rule: 'trust: any' }))
-  assert.equal((await onlyRule()).status, 'pass')
+  const { status, reason } = await onlyRule()
+  assert.deepEqual([status, reason?.split(':')[0]], ['error', 'evidence_truncated'])
+  await apply(api, caller, policyOf('attestations[0].status == "pass"', { rule: 'trust: any' }))
+  assert.equal((await onlyRule()).status, 'fail')
 })

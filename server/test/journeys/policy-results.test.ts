@@ -101,7 +101,7 @@ test('a run that ended without a report is evaluated, and an open one is not', a
   const first = await createRun(api, caller)
   await sendReport(api, caller, first.id, { attestations: [TESTS] })
   api.clock.advance(1000)
-  const second = await createRun(api, caller)
+  const second = await createRun(api, caller, { commit_sha: 'b'.repeat(40) })
   assert.deepEqual(Object.values(await statuses()), ['passing'])
   await patchRun(api, caller, second.id, { status: 'failure' })
   assert.deepEqual(Object.values(await statuses()), ['failing'])

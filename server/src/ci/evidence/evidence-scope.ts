@@ -60,7 +60,7 @@ export function selectEvidence(found: FoundEvidence, scope: Scope, refs: Deploye
   if (scope === 'attempt') {
     const reports = found.reports.filter((report) => report.run_id === own?.run_id && report.attempt === own.attempt)
     const standing = { reports, attestations: selectOf(found.attestations, reports) }
-    return { views: [truncateLists({ ...standing, cut: [] })], notes: [] }
+    return { views: [{ ...truncateLists({ ...standing, cut: [] }), cut: [] }], notes: [] }
   }
   const runs = new Map(found.runs.map((run, age) => [run.id, { ...run, age, is_own: run.id === own?.run_id }]))
   const reports = found.reports.filter(({ run_id }) => scope === 'commit' || run_id === own?.run_id)

@@ -93,10 +93,10 @@ function groupByPlace({ reports, attestations }: Standing, runs: KnownRuns): Gen
 function markLate(place: Generation[]): Generation[] {
   const tried = new Map<string, number>()
   for (const { run, reports } of place.toReversed()) {
-    const keyOf = (report: ReportFacts) => JSON.stringify([run.id, report.key])
+    const getKey = (report: ReportFacts) => JSON.stringify([run.id, report.key])
     const keyed = reports.filter(({ key }) => key !== null)
-    for (const report of keyed) report.is_late = report.retries < (tried.get(keyOf(report)) ?? 0)
-    for (const report of keyed) tried.set(keyOf(report), Math.max(report.retries, tried.get(keyOf(report)) ?? 0))
+    for (const report of keyed) report.is_late = report.retries < (tried.get(getKey(report)) ?? 0)
+    for (const report of keyed) tried.set(getKey(report), Math.max(report.retries, tried.get(getKey(report)) ?? 0))
   }
   return place
 }
@@ -128,8 +128,8 @@ function selectLater(place: readonly Generation[], older: Generation, ref: strin
 type Replaced = { replaced: Set<string>; gone: Set<string> }
 
 /**
- * Lets what an attempt has reported at a place give way to another attempt: key by key, and what has
- * no equal key as a whole, if there are at least as many reports. Returns notes about the rest.
+ * Lets what an attempt has reported at a place give way to another attempt: key by key, and what
+ * has no equal key as a whole, if there are at least as many reports. Returns notes about the rest.
  */
 function replaceOlder(older: Generation, later: Generation, replaced: Replaced): string[] {
   const keys = new Set(later.reports.flatMap(({ key }) => key ?? []))
@@ -161,11 +161,12 @@ function isNewer(older: Generation, later: Generation, rivals: ReportFacts[], tr
 
 /** Each attestation gives way only if as many of its kind, name and lane ran something. */
 function replace(rivals: readonly PlacedReport[], tries: readonly PlacedReport[], { replaced, gone }: Replaced): void {
-  const nameOf = ({ kind, name, trust }: AttestationFacts) => JSON.stringify([kind, name, trust])
-  const ran = tries.flatMap(({ attestations }) => attestations.filter(hasRun).map(nameOf))
+  const getName = ({ kind, name, trust }: AttestationFacts) => JSON.stringify([kind, name, trust])
+  const hasRun = ({ kind, status }: AttestationFacts) => status !== 'info' || !INFO_BEFORE.includes(kind)
+  const ran = tries.flatMap(({ attestations }) => attestations.filter(hasRun).map(getName))
   const before = Map.groupBy(
     rivals.flatMap(({ attestations }) => attestations),
-    nameOf,
+    getName,
   )
   for (const [name, older] of before) {
     if (ran.filter((other) => other === name).length < older.length) continue
@@ -176,10 +177,6 @@ function replace(rivals: readonly PlacedReport[], tries: readonly PlacedReport[]
 
 /** Kinds that are `info` until something has run, or was read. */
 const INFO_BEFORE: readonly string[] = ['test-results', 'scan', 'ownership']
-
-function hasRun({ kind, status }: AttestationFacts): boolean {
-  return status !== 'info' || !INFO_BEFORE.includes(kind)
-}
 
 function describeBeside(older: Generation, later: Generation, before: number, now: number): string {
   const [first] = older.reports

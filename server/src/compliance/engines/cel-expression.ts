@@ -1,6 +1,6 @@
 import { type ASTNode, Environment, EvaluationError, type ParseResult } from '@marcbachmann/cel-js'
 import { RE2JS } from 're2js'
-import { refuseTruncated } from '../policies/evidence-view.ts'
+import { rejectTruncated } from '../policies/evidence-view.ts'
 import { findSourceNotImported } from '../policies/found-evidence.ts'
 import { PolicyInput } from '../policies/policy-input.schema.ts'
 import { createErrorAnswer, normalizeText, type RuleAnswer } from '../policies/policy-verdict.ts'
@@ -188,7 +188,8 @@ export function evaluateExpression(
   try {
     const compiled = compile(expression)
     const decided = toAnswer(compiled(celInput))
-    const answer = readsReports(compiled.ast) ? refuseTruncated(decided, input) : decided
+    const isOfReports = pathsIn(compiled.ast).some((path) => REPORTED.has(path.split('.', 1)[0] as string))
+    const answer = isOfReports ? rejectTruncated(decided, input) : decided
     return { ...answer, evidence: answer.evidence ?? describeDecisiveValues(compiled.ast, input) }
   } catch (error) {
     if (!(error instanceof EvaluationError)) return createErrorAnswer((error as Error).message)
@@ -196,11 +197,8 @@ export function evaluateExpression(
   }
 }
 
-const REPORTED = ['reports', 'attestations', 'artifacts']
-
-function readsReports(ast: ASTNode): boolean {
-  return pathsIn(ast).some((path) => REPORTED.includes(path.split('.', 1)[0] as string))
-}
+/** What jobs have reported. */
+const REPORTED = new Set(['reports', 'attestations', 'artifacts'])
 
 /** Why an expression could not read what the input does not say. Null for other errors. */
 function explainAbsence({ code, summary }: EvaluationError, { evidence }: PolicyInput): string | null {

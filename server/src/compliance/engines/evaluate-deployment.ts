@@ -79,15 +79,12 @@ export async function evaluateDeployment(
     isOverBudget = evaluated.isOverBudget
   }
   const decision = decideTogether(verdicts)
-  const evidence = policies.length > 0 ? await describeEvidence(policies, inputs()) : []
+  const scopes = new Set(policies.flatMap(({ definition }) => (definition === null ? [] : [getScope(definition)])))
+  const evidence = await Promise.all(
+    [...scopes].sort().map(async (scope) => toAskedEvidence(scope, await inputs()(scope))),
+  )
   const evaluation = { evaluation_id: createUuid(at), at, decision, policies: verdicts, evidence }
   return { ...evaluation, ...(isOverBudget && { isOverBudget }) }
-}
-
-/** The evidence of each scope that the policies were asked with. */
-async function describeEvidence(policies: readonly Policy[], inputs: PolicyInputs): Promise<AskedEvidence[]> {
-  const scopes = new Set(policies.flatMap(({ definition }) => (definition === null ? [] : [getScope(definition)])))
-  return Promise.all([...scopes].sort().map(async (scope) => toAskedEvidence(scope, await inputs(scope))))
 }
 
 const PIECES_MAX = 100

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { BoundedProcess } from '../../platform/processes.ts'
 import type { Services } from '../../services.ts'
-import { filterInput, listQuestions, refuseTruncated } from '../policies/evidence-view.ts'
+import { filterInput, listQuestions, rejectTruncated } from '../policies/evidence-view.ts'
 import type { CelRule, EvidenceTerms, PolicyBundle, PolicyEngine } from '../policies/policy.schema.ts'
 import type { PolicyInput } from '../policies/policy-input.schema.ts'
 import {
@@ -76,7 +76,7 @@ async function askOnView(
 ): Promise<RuleVerdict[]> {
   const view = filterInput(input, terms)
   const verdicts = await ask(view)
-  return verdicts.map((verdict) => ({ ...verdict, ...refuseTruncated(verdict, view) }))
+  return verdicts.map((verdict) => ({ ...verdict, ...rejectTruncated(verdict, view) }))
 }
 
 /** Evaluates a policy's CEL rules. A rule that the process did not answer is an error. */

@@ -96,10 +96,10 @@ function omitNotImported({ open, ...facts }: Counts, evidence: PolicyInput['evid
 }
 
 /**
- * The answer of a rule that reads what jobs report. Where too much of it was left out, the answer is
- * an error unless the rule fails anyway (ci-evidence §8.5).
+ * The answer of a rule that reads what jobs report. Where too much of it was left out, the answer
+ * is an error unless the rule fails anyway (ci-evidence §8.5).
  */
-export function refuseTruncated(answer: RuleAnswer, { evidence: { truncated = [] } }: PolicyInput): RuleAnswer {
+export function rejectTruncated(answer: RuleAnswer, { evidence: { truncated = [] } }: PolicyInput): RuleAnswer {
   if (truncated.length === 0 || answer.status === 'fail' || answer.status === 'error') return answer
   const what = `The commit has more reports than policies can read, so that some (${truncated.join(', ')}) were left out.`
   return { ...answer, ...createErrorAnswer(`evidence_truncated: ${what}`) }

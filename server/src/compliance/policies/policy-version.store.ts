@@ -143,19 +143,18 @@ function versionColumns(db: Db) {
 const OLD_SCOPES_MAX = 100
 
 /**
- * Policies of all organizations whose version in force was stored before policies said what they look
- * at (ci-evidence §8.16), by organization and name. `path` is null for a policy of the organization.
+ * Policies of all organizations whose version in force was stored before policies said what they
+ * look at (ci-evidence §8.16), by name. `path` is null for a policy of the organization.
  */
-export async function listOldScopes(db: Db): Promise<{ slug: string; name: string; path: string | null }[]> {
-  return db<{ slug: string; name: string; path: string | null }[]>`
-    select organization.slug, policy.name, policy.path
+export async function listOldScopes(db: Db): Promise<{ org_id: string; name: string; path: string | null }[]> {
+  return db<{ org_id: string; name: string; path: string | null }[]>`
+    select policy.org_id, policy.name, policy.path
     from policies policy
     join policy_versions stored
       on stored.org_id = policy.org_id and stored.policy_id = policy.id and stored.version = policy.version
-    join organizations organization on organization.id = policy.org_id
     where policy.removed_at is null
       and not stored.definition ? 'scope'
-    order by organization.slug, policy.name, policy.path
+    order by policy.org_id, policy.name, policy.path
     limit ${OLD_SCOPES_MAX}`
 }
 

@@ -128,7 +128,7 @@ export const PolicyDefinition = Closed({
 })
 export type PolicyDefinition = Static<typeof PolicyDefinition>
 
-/** What a version looks at. Those that were stored before keep what they saw (ci-evidence §8.16). */
+/** What a version looks at. Those of before keep what they saw (ci-evidence §8.16). */
 export function getScope({ scope = 'attempt' }: Pick<PolicyDefinition, 'scope'>): Scope {
   return scope
 }

@@ -131,7 +131,7 @@ function toPolicyInput(
 ): PolicyInput {
   const pipelines = new Map(runs.map(({ id, pipeline }) => [id, pipeline]))
   const byId = new Map(all.map((report) => [report.id, report]))
-  const placeOf = (reportId: string) => {
+  const getPlace = (reportId: string) => {
     const { run_id = '', attempt = 0, job = '' } = byId.get(reportId) ?? {}
     return { run_id, attempt, pipeline: pipelines.get(run_id) ?? '', job, same_run: run_id === own?.run_id }
   }
@@ -142,13 +142,13 @@ function toPolicyInput(
   const isShort = attestations.some(({ id }) => data[id] === undefined)
   return {
     ...common,
-    reports: reports.map(({ key: _, retries: __, ...report }) => ({ ...report, ...placeOf(report.id) })),
+    reports: reports.map(({ key: _, retries: __, ...report }) => ({ ...report, ...getPlace(report.id) })),
     attestations: attestations.map(({ id, ...attestation }) => ({
       ...attestation,
-      ...placeOf(attestation.report_id),
+      ...getPlace(attestation.report_id),
       data: data[id] ?? {},
     })),
-    artifacts: artifacts.map((artifact) => ({ ...artifact, ...placeOf(artifact.report_id) })),
+    artifacts: artifacts.map((artifact) => ({ ...artifact, ...getPlace(artifact.report_id) })),
     evidence: { ...common.evidence, ...(cut.length > 0 && { truncated: cut }) },
     truncated: isShort ? [...full, 'data'] : full,
   }

@@ -12,8 +12,8 @@ import { type PolicyInputs, readPolicyInputs } from '../policies/read-policy-inp
 type Branches = Pick<PolicyBindings, 'branches'>
 
 /**
- * Returns the inputs for rules with these terms of policies that cover these branches. One run gives
- * shared inputs.
+ * Returns the inputs for rules with these terms of policies that cover these branches. One run
+ * gives shared inputs.
  */
 export type RepositoryInputs = (branches: Branches, terms: AdmittingTerms) => PolicyInputs
 

@@ -198,8 +198,8 @@ export const decideByPolicyJob = defineJob('deployments.decide-by-policy', {
 
 /**
  * Evaluates the waiting deployments of a run and of its commits again, after one of its jobs
- * reported or the run ended: other runs of a commit look at its evidence, too (ci-evidence §3). Safe
- * to repeat.
+ * reported or the run ended: policies look at all runs of a commit (ci-evidence §3). Safe to
+ * repeat.
  */
 export async function refreshRunGates(services: Services, { org_id, run_id }: { org_id: string; run_id: string }) {
   const commits = await listRunCommits(services.sql, org_id, run_id)

@@ -264,7 +264,10 @@ test('every open alert that a whole list does not have is read, however many the
 
 test('until a webhook works, the connection says since when no event came', async () => {
   const secret = 'a secret'
-  const withSecret = { ...services, secretsOfConnections: { read: async () => ({ webhook_secret: secret }) } }
+  const withSecret = {
+    ...services,
+    secretsOfConnections: { forget: () => {}, read: async () => ({ webhook_secret: secret }) },
+  }
   host.answers.ensureWebhook = async () => {
     throw new HostRefusal(422, 'The webhook is disabled.')
   }

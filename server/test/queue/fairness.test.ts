@@ -3,8 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { after, afterEach, before, test } from 'node:test'
 import { openSql, type Sql } from '../../src/platform/db/sql.ts'
 import { createLog } from '../../src/platform/log.ts'
-import { oneAtATime } from '../../src/platform/queue/job.store.ts'
-import { enqueue, enqueueRows, type Job } from '../../src/platform/queue/job.ts'
+import { enqueue, enqueueRows, formatLoneParty, type Job } from '../../src/platform/queue/job.ts'
 import { definePayload, integer, Optional, text } from '../../src/platform/queue/payload.ts'
 import { startWorker } from '../../src/platform/queue/worker.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
@@ -233,7 +232,7 @@ test('one organization that waits for many hosts leaves the slots of others free
 
 test('whoever is asked by one job at a time has one slot of an organization, in all workers', async () => {
   const [loud, quiet] = [randomUUID(), randomUUID()]
-  const host = oneAtATime('hanging')
+  const host = formatLoneParty('hanging')
   for (let n = 1; n <= 20; n += 1) {
     await enqueue(sql, asking, { org_id: loud, n, host })
     await enqueue(sql, importing, { org_id: loud, n, host })
@@ -241,20 +240,20 @@ test('whoever is asked by one job at a time has one slot of an organization, in 
   await using one = await startHeld(4)
   await one.untilStarted(1)
   await using other = await startHeld(4)
-  await enqueue(sql, asking, { org_id: loud, n: 0, host: oneAtATime('well') })
+  await enqueue(sql, asking, { org_id: loud, n: 0, host: formatLoneParty('well') })
   await enqueue(sql, asking, { org_id: quiet, n: 0, host })
   const started = () => [...one.starts, ...other.starts].map(({ org_id, name }) => `${org_id} ${name}`)
   await until('three have started', WAIT_MS_MAX, () => started().length >= 3)
   assert.deepEqual(
     started().sort(),
-    [`${loud} asking ${host}`, `${loud} asking ${oneAtATime('well')}`, `${quiet} asking ${host}`].sort(),
+    [`${loud} asking ${host}`, `${loud} asking ${formatLoneParty('well')}`, `${quiet} asking ${host}`].sort(),
   )
   const running = (await listJobs(sql)).filter(({ state }) => state === 'running')
   assert.equal(running.length, 3)
 })
 
 test('imports come to an end although there is always an event of their host', async () => {
-  const [org_id, host] = [randomUUID(), oneAtATime('busy')]
+  const [org_id, host] = [randomUUID(), formatLoneParty('busy')]
   for (let n = 1; n <= 30; n += 1) await enqueue(sql, asking, { org_id, n, host })
   for (const n of [1, 2]) await enqueue(sql, importing, { org_id, n, host })
   await using worker = await startHeld(1)
@@ -265,13 +264,13 @@ test('imports come to an end although there is always an event of their host', a
 })
 
 test('a host that hangs for many organizations leaves half of the slots to other hosts', async () => {
-  const host = oneAtATime('hanging')
+  const host = formatLoneParty('hanging')
   for (let n = 1; n <= 40; n += 1) await enqueue(sql, asking, { org_id: randomUUID(), n, host })
   await using worker = await startHeld(2)
   await worker.untilStarted(8)
-  await enqueue(sql, asking, { org_id: randomUUID(), n: 0, host: oneAtATime('well') })
+  await enqueue(sql, asking, { org_id: randomUUID(), n: 0, host: formatLoneParty('well') })
   await worker.untilStarted(9)
-  assert.equal(worker.starts.at(-1)?.name, `asking ${oneAtATime('well')}`)
+  assert.equal(worker.starts.at(-1)?.name, `asking ${formatLoneParty('well')}`)
   assert.equal(worker.starts.length, 9)
 })
 
@@ -285,7 +284,7 @@ test('a job whose error says when trying again can help waits until then in the 
       throw Object.assign(new Error('limited'), { retryAt })
     },
   }
-  await enqueue(sql, limited, { org_id: randomUUID(), n: 1, host: oneAtATime('limiting') })
+  await enqueue(sql, limited, { org_id: randomUUID(), n: 1, host: formatLoneParty('limiting') })
   await using _worker = await startHeld(1, [limited])
   await until('it has failed', WAIT_MS_MAX, async () => (await listJobs(sql))[0]?.state === 'scheduled')
   const [job] = await listJobs(sql)

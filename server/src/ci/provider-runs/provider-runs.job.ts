@@ -1,7 +1,6 @@
 import type { Db } from '../../platform/db/sql.ts'
 import { lazy } from '../../platform/lazy.ts'
-import { oneAtATime } from '../../platform/queue/job.store.ts'
-import { defineJob, enqueue } from '../../platform/queue/job.ts'
+import { defineJob, enqueue, formatLoneParty } from '../../platform/queue/job.ts'
 import { update } from '../../platform/queue/update.ts'
 import { formatRepositoryKey, REPOSITORY_KEY, type RepositoryKey } from '../../repositories/repository-identity.ts'
 import { insertUnscored } from './provider-run.store.ts'
@@ -22,7 +21,7 @@ export const completeRunsJob = defineJob('ci.complete-runs', {
 
 /** Reads what events do not contain from the host. Its ten tries last about four hours. */
 export const readRunDetailsJob = defineJob('ci.read-run-details', {
-  waitsFor: ({ provider }) => oneAtATime(provider),
+  waitsFor: ({ provider }) => formatLoneParty(provider),
   payload: REPOSITORY_KEY,
   attemptsMax: 10,
   class: 'bulk',
@@ -34,7 +33,7 @@ export const readRunDetailsJob = defineJob('ci.read-run-details', {
 
 /** Reads why runs failed from the host. */
 export const readRunFailuresJob = defineJob('ci.read-run-failures', {
-  waitsFor: ({ provider }) => oneAtATime(provider),
+  waitsFor: ({ provider }) => formatLoneParty(provider),
   payload: REPOSITORY_KEY,
   attemptsMax: 10,
   class: 'bulk',

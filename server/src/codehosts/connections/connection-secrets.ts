@@ -42,6 +42,11 @@ export class SecretsOfConnections {
     return secrets
   }
 
+  /** The next read finds what another process has stored, for work that was asked for just now. */
+  forget(connectionId: string): void {
+    this.#cached.delete(connectionId)
+  }
+
   /** Stores credentials on a locked connection. Its webhooks keep their secret. */
   async store(tx: Tx, connectionId: string, credentials: HostCredentials): Promise<void> {
     const known = await this.#open(tx, connectionId)

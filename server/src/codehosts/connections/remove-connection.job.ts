@@ -3,8 +3,7 @@ import { alreadyRemoved } from '../../errors/codehosts.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { createInvalidIdError, createNotFoundError } from '../../platform/http/errors.ts'
 import { isUuid } from '../../platform/ids.ts'
-import { oneAtATime } from '../../platform/queue/job.store.ts'
-import { defineJob, enqueue } from '../../platform/queue/job.ts'
+import { defineJob, enqueue, formatLoneParty } from '../../platform/queue/job.ts'
 import { definePayload, Optional, text } from '../../platform/queue/payload.ts'
 import { updateToDisconnected } from '../../repositories/followed-repository.store.ts'
 import type { Services } from '../../services.ts'
@@ -60,7 +59,7 @@ export async function removeConnection(
  * the host does not permit it, the webhooks stay there, and what they send is refused.
  */
 export const removeWebhooks = defineJob('codehosts.remove-webhooks', {
-  waitsFor: ({ provider, connection_id }) => oneAtATime(provider ?? connection_id),
+  waitsFor: ({ provider, connection_id }) => formatLoneParty(provider ?? connection_id),
   payload: definePayload({ connection_id: text, provider: Optional(text) }),
   attemptsMax: 8,
   once: ({ connection_id }) => connection_id,

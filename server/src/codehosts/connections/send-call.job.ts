@@ -5,8 +5,7 @@ import type { Tx } from '../../platform/db/sql.ts'
 import { createUuid } from '../../platform/ids.ts'
 import { defineCounter } from '../../platform/metrics.ts'
 import { defineEvent, publish } from '../../platform/queue/event.ts'
-import { oneAtATime } from '../../platform/queue/job.store.ts'
-import { defineJob, defineScheduledJob, enqueue } from '../../platform/queue/job.ts'
+import { defineJob, defineScheduledJob, enqueue, formatLoneParty } from '../../platform/queue/job.ts'
 import { definePayload, OneOf, Optional, type PayloadOf, text } from '../../platform/queue/payload.ts'
 import type { Services } from '../../services.ts'
 import { HostRefusal } from '../code-host.ts'
@@ -42,7 +41,7 @@ type QueuedSubject = SubjectKey & { provider?: string }
  * the calls of a subject at a time. A call whose answer was lost is repeated.
  */
 export const sendCalls = defineJob('codehosts.send-call', {
-  waitsFor: ({ provider }) => oneAtATime(provider ?? CALLS),
+  waitsFor: ({ provider }) => formatLoneParty(provider ?? CALLS),
   payload: definePayload({ org_id: text, subject_type: text, subject_id: text, provider: Optional(text) }),
   attemptsMax: 10,
   once: subjectText,

@@ -1,6 +1,5 @@
 import { lazy } from '../../platform/lazy.ts'
-import { oneAtATime } from '../../platform/queue/job.store.ts'
-import { defineJob, defineScheduledJob, enqueue } from '../../platform/queue/job.ts'
+import { defineJob, defineScheduledJob, enqueue, formatLoneParty } from '../../platform/queue/job.ts'
 import { definePayload, integer, type PayloadSchema, text } from '../../platform/queue/payload.ts'
 import type { Services } from '../../services.ts'
 import { HostRefusal } from '../code-host.ts'
@@ -30,7 +29,7 @@ const payload: PayloadSchema<ReadObject> = {
  * object that wait are one read.
  */
 export const readObject = defineJob('codehosts.read-object', {
-  waitsFor: ({ provider, connection_id }) => oneAtATime(provider ?? connection_id),
+  waitsFor: ({ provider, connection_id }) => formatLoneParty(provider ?? connection_id),
   payload,
   attemptsMax: 20,
   once: ({ connection_id, change }) => JSON.stringify([connection_id, ...getChangeKey(change)]),

@@ -123,7 +123,12 @@ export async function readRepository(run: SyncRun, repository: HostRepository): 
     () => ensureWebhook(pass),
     (error) => failures.push(error),
   )
-  for (const { message } of failures) note('webhook', new Error(`${message} ${await describeLastEvent(run)}`))
+  for (const { message } of failures) {
+    // Until the webhook works, people see what its absence means.
+    const at = await findLastEvent(run.services.sql, run.connection.id)
+    const silence = at === null ? 'No event has come yet.' : `No event has come since ${at.toISOString()}.`
+    note('webhook', new Error(`${message} ${silence}`))
+  }
   for (const list of SYNCED_LISTS) if (!(await readList(pass, list))) return 'unfinished'
   await readOpen(pass, 'runs', () => openRuns(pass))
   await readOpen(pass, 'deployments', () => openDeployments(pass))
@@ -139,12 +144,6 @@ async function ensureWebhook({ run, repository }: RepositoryPass): Promise<void>
   const address = formatWebhookAddress(services.config.baseUrl, connection)
   const look = run.sync.started_at.toISOString()
   await client.ensureWebhook(repository, { address, secret: secrets.webhook_secret, look })
-}
-
-/** Until the webhook works, people see what its absence means. */
-async function describeLastEvent({ services, connection }: SyncRun): Promise<string> {
-  const at = await findLastEvent(services.sql, connection.id)
-  return at === null ? 'No event has come yet.' : `No event has come since ${at.toISOString()}.`
 }
 
 async function readList(pass: RepositoryPass, list: SyncedList): Promise<boolean> {

@@ -1,6 +1,5 @@
 import type { Tx } from '../../platform/db/sql.ts'
-import { oneAtATime } from '../../platform/queue/job.store.ts'
-import { defineJob, enqueue } from '../../platform/queue/job.ts'
+import { defineJob, enqueue, formatLoneParty } from '../../platform/queue/job.ts'
 import { definePayload, integer, Optional, text } from '../../platform/queue/payload.ts'
 import { openRepository } from '../connections/open-client.ts'
 import { applyEvents } from '../deliveries/apply-events.ts'
@@ -8,7 +7,7 @@ import type { HostServices, NamedRun } from '../deliveries/host-event-handler.ts
 
 /** Reads a run that something else names, and applies it, unless its own event has arrived. */
 export const readRunJob = defineJob('codehosts.read-run', {
-  waitsFor: ({ provider }) => oneAtATime(provider),
+  waitsFor: ({ provider }) => formatLoneParty(provider),
   payload: definePayload({
     org_id: text,
     provider: text,

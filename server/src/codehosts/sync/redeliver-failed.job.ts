@@ -1,8 +1,7 @@
 import { DAY_MS, MINUTE_MS } from '../../platform/clock.ts'
 import { runAlone } from '../../platform/db/advisory-lock.ts'
 import { checkSql } from '../../platform/db/sql.ts'
-import { oneAtATime } from '../../platform/queue/job.store.ts'
-import { defineJob, enqueue } from '../../platform/queue/job.ts'
+import { defineJob, enqueue, formatLoneParty } from '../../platform/queue/job.ts'
 import { definePayload, text } from '../../platform/queue/payload.ts'
 import type { Services } from '../../services.ts'
 import type { Provider } from '../catalogue.ts'
@@ -24,7 +23,7 @@ const WHILE_CHECKED_MS = 10_000
  * and the lists show what the deliveries reported. All connections of the host share the check.
  */
 export const redeliverFailedJob = defineJob<Services, { provider: Provider }>('codehosts.redeliver-failed', {
-  waitsFor: ({ provider }) => oneAtATime(provider),
+  waitsFor: ({ provider }) => formatLoneParty(provider),
   class: 'bulk',
   payload: definePayload({ provider: text }),
   attemptsMax: ATTEMPTS_MAX,

@@ -5,8 +5,7 @@ import type { Db } from '../../platform/db/sql.ts'
 import { createInvalidIdError, createNotFoundError } from '../../platform/http/errors.ts'
 import { isUuid } from '../../platform/ids.ts'
 import { lazy } from '../../platform/lazy.ts'
-import { oneAtATime } from '../../platform/queue/job.store.ts'
-import { defineJob, defineScheduledJob, enqueue } from '../../platform/queue/job.ts'
+import { defineJob, defineScheduledJob, enqueue, formatLoneParty } from '../../platform/queue/job.ts'
 import { definePayload, Optional, text } from '../../platform/queue/payload.ts'
 import { update } from '../../platform/queue/update.ts'
 import type { Services } from '../../services.ts'
@@ -15,7 +14,7 @@ import { listActiveConnections, listDueSyncs, type QueuedSync, type SyncScope, u
 
 /** Works on the synchronization of a connection. */
 export const syncJob = defineJob('codehosts.synchronize', {
-  waitsFor: ({ provider, connection_id }) => oneAtATime(provider ?? connection_id),
+  waitsFor: ({ provider, connection_id }) => formatLoneParty(provider ?? connection_id),
   class: 'bulk',
   payload: definePayload({ org_id: text, connection_id: text, provider: Optional(text) }),
   attemptsMax: 5,

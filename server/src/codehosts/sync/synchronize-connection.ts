@@ -51,6 +51,7 @@ export async function synchronizeConnection(
 /** Null if nothing is due, or the connection is not active. */
 async function openRun(services: HostServices, connectionId: string, slice: SyncSlice): Promise<SyncRun | null> {
   const { sql, clock, codeHosts } = services
+  services.secretsOfConnections.forget(connectionId)
   const connection = await findConnection(sql, connectionId)
   const host = connection && (await codeHosts.get(connection.provider))
   if (!connection || !host) return null

@@ -2,8 +2,7 @@ import { type HostClient, HostRefusal } from '../../codehosts/code-host.ts'
 import { openRepository } from '../../codehosts/connections/open-client.ts'
 import type { HostEventHandler } from '../../codehosts/deliveries/host-event-handler.ts'
 import type { HostRepository } from '../../codehosts/host-repository.ts'
-import { oneAtATime } from '../../platform/queue/job.store.ts'
-import { defineJob, enqueue } from '../../platform/queue/job.ts'
+import { defineJob, enqueue, formatLoneParty } from '../../platform/queue/job.ts'
 import { findById } from '../../repositories/repository.store.ts'
 import { formatRepositoryKey, parseBranchName, REPOSITORY_KEY } from '../../repositories/repository-identity.ts'
 import type { Services } from '../../services.ts'
@@ -19,7 +18,7 @@ import { type FoundPolicies, type ReadFile, synchronizePolicies } from './store-
  * Reads the policy files of a repository's tracked branch. Waiting jobs of a repository are one.
  */
 export const readRepositoryPoliciesJob = defineJob('compliance.read-repository-policies', {
-  waitsFor: ({ provider }) => oneAtATime(provider),
+  waitsFor: ({ provider }) => formatLoneParty(provider),
   payload: REPOSITORY_KEY,
   attemptsMax: 20,
   once: formatRepositoryKey,

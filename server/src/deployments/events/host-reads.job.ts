@@ -1,6 +1,5 @@
 import { lazy } from '../../platform/lazy.ts'
-import { oneAtATime } from '../../platform/queue/job.store.ts'
-import { defineJob } from '../../platform/queue/job.ts'
+import { defineJob, formatLoneParty } from '../../platform/queue/job.ts'
 import { definePayload, integer, Optional, text } from '../../platform/queue/payload.ts'
 import { update } from '../../platform/queue/update.ts'
 
@@ -9,7 +8,7 @@ const DEPLOYMENTS = 'deployments'
 
 /** Reads the protection rules of an environment from its host. */
 export const readEnvironmentJob = defineJob('deployments.read-environment', {
-  waitsFor: ({ provider }) => oneAtATime(provider),
+  waitsFor: ({ provider }) => formatLoneParty(provider),
   payload: definePayload({ org_id: text, provider: text, repository_id: text, environment: text }),
   attemptsMax: 6,
   once: (key) => JSON.stringify([key.org_id, key.provider, key.repository_id, key.environment]),
@@ -20,7 +19,7 @@ export const readEnvironmentJob = defineJob('deployments.read-environment', {
 
 /** Reads the answers of reviewers, before a deployment counts as one that bypassed them. */
 export const readReviewsJob = defineJob('deployments.read-reviews', {
-  waitsFor: ({ provider }) => oneAtATime(provider ?? DEPLOYMENTS),
+  waitsFor: ({ provider }) => formatLoneParty(provider ?? DEPLOYMENTS),
   payload: definePayload({ org_id: text, id: text, provider: Optional(text) }),
   attemptsMax: 6,
   once: ({ org_id, id }) => `${org_id} ${id}`,
@@ -31,7 +30,7 @@ export const readReviewsJob = defineJob('deployments.read-reviews', {
 
 /** Reads which attempt of its run a deployment belongs to, because lists do not name it. */
 export const readAttemptJob = defineJob('deployments.read-attempt', {
-  waitsFor: ({ provider }) => oneAtATime(provider ?? DEPLOYMENTS),
+  waitsFor: ({ provider }) => formatLoneParty(provider ?? DEPLOYMENTS),
   payload: definePayload({ org_id: text, id: text, job_id: text, newest: integer, provider: Optional(text) }),
   attemptsMax: 6,
   once: ({ org_id, id }) => `${org_id} ${id}`,
@@ -43,7 +42,7 @@ export const readAttemptJob = defineJob('deployments.read-attempt', {
  * Asks the host whether a deployment waits for our rule, because no request of its own has arrived.
  */
 export const readRequestsJob = defineJob('deployments.read-requests', {
-  waitsFor: ({ provider }) => oneAtATime(provider),
+  waitsFor: ({ provider }) => formatLoneParty(provider),
   payload: definePayload({ org_id: text, id: text, provider: text }),
   attemptsMax: 6,
   once: ({ org_id, id }) => `${org_id} ${id}`,

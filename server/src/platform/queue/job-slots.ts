@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Value } from 'typebox/value'
 import type { Sql } from '../db/sql.ts'
 import type { Log } from '../log.ts'
-import { isOneAtATime, type SlotClass } from './job.store.ts'
-import type { Job, ScheduledJob } from './job.ts'
+import type { SlotClass } from './job.store.ts'
+import { type Job, LONE, type ScheduledJob } from './job.ts'
 import { getJobFields, givenUp, runJobTry } from './job-work.ts'
 import {
   type AwaitedParty,
@@ -98,9 +98,9 @@ export class JobSlots<Context> {
   }
 
   /**
-   * The last slot that interactive work leaves is for bulk work first. Of jobs that ask others, bulk
-   * work is first now and then: an organization asks a host with one job at a time, and its imports
-   * come to an end although there is always an event.
+   * The last slot that interactive work leaves is for bulk work first. Of jobs that ask others,
+   * bulk work is first now and then: a lone party is asked by one job of an organization at a time,
+   * and imports come to an end although there is always an event.
    */
   #listClasses(): readonly SlotClass[] {
     const interactive = [...this.#running.keys()].filter((job) => job.class === 'interactive').length
@@ -130,7 +130,7 @@ export class JobSlots<Context> {
 
   /** The jobs that ask somebody one at a time. */
   #listAlone(): RunningJob[] {
-    return [...this.#running.keys()].filter(({ waits_for }) => isOneAtATime(waits_for))
+    return [...this.#running.keys()].filter(({ waits_for }) => waits_for?.startsWith(LONE))
   }
 
   /** Those whom so many organizations wait for that all others would have no slot. */

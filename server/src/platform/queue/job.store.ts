@@ -16,25 +16,6 @@ export type NewJobKind = {
   traceparent: string | null
 }
 
-const ALONE = 'alone '
-
-/**
- * Names one, such as a code host, whom no more than one job of an organization asks at a time: what
- * waits for it waits in the queue.
- */
-export function oneAtATime(party: string): string {
-  return `${ALONE}${party}`
-}
-
-export function isOneAtATime(waitsFor: string | null): waitsFor is string {
-  return waitsFor?.startsWith(ALONE) ?? false
-}
-
-/** SQL: the same. */
-export function buildIsOneAtATime(db: Db, waitsFor: ReturnType<Db>): ReturnType<Db> {
-  return db`starts_with(${waitsFor}, ${ALONE})`
-}
-
 /** A worker that waits for jobs listens here. */
 export const JOBS_CHANNEL = 'jobs'
 

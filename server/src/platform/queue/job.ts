@@ -30,9 +30,9 @@ export type Job<Context, Payload = unknown> = {
   /**
    * Whom the job asks and waits for outside of the database, such as a code host or the policies.
    * It runs in slots of its own, of which each organization has some for each that it waits for (of
-   * `oneAtATime`: one), so that one who does not answer holds up nothing else. If it fails with an
-   * error that has `retryAt`, it waits until then. Absent for work on the database. Work of
-   * the system that may take long has a name here too, so that it holds up no organization.
+   * `formatLoneParty`: one), so that one who does not answer holds up nothing else. If it fails with
+   * an error that has `retryAt`, it waits until then. Absent for work on the database. Work of the
+   * system that may take long has a name here too, so that it holds up no organization.
    */
   readonly waitsFor?: (payload: Payload) => string
   /**
@@ -63,6 +63,17 @@ type JobDefinition<Context, Payload> = Omit<Job<Context, Payload>, 'name' | 'run
   readonly giveUp?: GiveUp<Context, Payload> | Lazy<Promise<GiveUp<Context, Payload>>>
   /** The live updates that are sent when the job has run. */
   readonly updates?: (payload: Payload) => readonly Update[]
+}
+
+/** What the names of lone parties begin with. */
+export const LONE = 'alone '
+
+/**
+ * Names one, such as a code host, whom no more than one job of an organization asks at a time: what
+ * waits for it waits in the queue.
+ */
+export function formatLoneParty(party: string): string {
+  return `${LONE}${party}`
 }
 
 /** Defines a job. jobs.ts lists each one. */

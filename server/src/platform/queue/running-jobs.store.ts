@@ -1,5 +1,6 @@
 import { type Db, getSqlState, type Sql, UNIQUE_VIOLATION } from '../db/sql.ts'
-import { buildIsOneAtATime, type SlotClass } from './job.store.ts'
+import type { SlotClass } from './job.store.ts'
+import { LONE } from './job.ts'
 
 /** A job in progress. `attempts` counts this try. `waits_for` is whom it asks; null for none. */
 export type RunningJob = {
@@ -30,7 +31,8 @@ export type AwaitedParty = { organization: string; waitsFor: string }
 
 /**
  * A class with a free slot. `full` are the organizations that have as many slots as they may, and
- * `fullAwaited` the same of whom they wait for. `fullParties` are those whom as many jobs ask as may.
+ * `fullAwaited` the same of whom they wait for. `fullParties` are those whom as many jobs ask as
+ * may.
  */
 export type Opening = {
   class: SlotClass
@@ -143,7 +145,7 @@ function listOutsideCandidates(
     limit 1`
   // Another worker may ask.
   const isTaken: ReturnType<Db> = db`
-    ${buildIsOneAtATime(db, db`awaited.waits_for`)}
+    starts_with(awaited.waits_for, ${LONE})
     and exists (
       select
       from jobs asking

@@ -4,8 +4,7 @@ import type { HostEventHandler } from '../../codehosts/deliveries/host-event-han
 import type { HostSource } from '../../codehosts/host-event.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { lazy } from '../../platform/lazy.ts'
-import { oneAtATime } from '../../platform/queue/job.store.ts'
-import { defineJob, defineScheduledJob, enqueue } from '../../platform/queue/job.ts'
+import { defineJob, defineScheduledJob, enqueue, formatLoneParty } from '../../platform/queue/job.ts'
 import { definePayload, integer, Optional, text } from '../../platform/queue/payload.ts'
 import { update } from '../../platform/queue/update.ts'
 import {
@@ -31,7 +30,7 @@ const REPOSITORIES_MAX = 1000
  * Writes the records of a repository's landings that are due. An import queues much of this work.
  */
 export const recordChangesJob = defineJob('provenance.record-changes', {
-  waitsFor: ({ provider }) => oneAtATime(provider),
+  waitsFor: ({ provider }) => formatLoneParty(provider),
   payload: REPOSITORY_KEY,
   attemptsMax: 10,
   priority: 10,

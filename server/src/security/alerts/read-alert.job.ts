@@ -4,8 +4,7 @@ import { formatHostAlertId, HOST_ALERT_TYPES, type HostAlert, type HostAlertName
 import type { HostEvents, HostSource } from '../../codehosts/host-event.ts'
 import type { HostRepository } from '../../codehosts/host-repository.ts'
 import type { Tx } from '../../platform/db/sql.ts'
-import { oneAtATime } from '../../platform/queue/job.store.ts'
-import { defineJob, enqueue } from '../../platform/queue/job.ts'
+import { defineJob, enqueue, formatLoneParty } from '../../platform/queue/job.ts'
 import { definePayload, integer, OneOf, type PayloadOf, text } from '../../platform/queue/payload.ts'
 import { update } from '../../platform/queue/update.ts'
 import { findById } from '../../repositories/repository.store.ts'
@@ -36,7 +35,7 @@ const ATTEMPTS_MAX = 12
  * that may not be read any more stays as it is.
  */
 export const readAlertJob = defineJob('security.read-alert', {
-  waitsFor: ({ provider }) => oneAtATime(provider),
+  waitsFor: ({ provider }) => formatLoneParty(provider),
   payload,
   attemptsMax: ATTEMPTS_MAX,
   once: ({ org_id, provider, repository_id, type, number }) =>

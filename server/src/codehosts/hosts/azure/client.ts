@@ -201,7 +201,9 @@ export class AzureApi extends AnswerParser {
       path: encodePath`/${name}` + path,
       query: { ...query, 'api-version': security ? SECURITY_VERSION : version },
     })
-    if (isPage(answer)) throw new HostUnavailable('Azure DevOps answered with a page instead of JSON.')
+    const isPage = answer.headers.get('content-type')?.startsWith('text/html')
+    // It says, for example, that the service is down.
+    if (isPage) throw new HostUnavailable('Azure DevOps answered with a page instead of JSON.')
     return answer
   }
 
@@ -303,9 +305,4 @@ const SIGN_IN = /^(?:https:\/\/login\.microsoftonline\.com\/|https?:\/\/[^/?#]+\
  */
 export function isSignInPage({ status, headers }: Pick<RestResponse, 'status' | 'headers'>): boolean {
   return status === 203 || (status === 302 && SIGN_IN.test(headers.get('location') ?? ''))
-}
-
-/** A page that says that the service is down, for example. */
-function isPage({ headers }: RestResponse): boolean {
-  return (headers.get('content-type') ?? '').startsWith('text/html')
 }

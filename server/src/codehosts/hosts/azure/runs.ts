@@ -70,18 +70,14 @@ async function fetchRuns(
   const page = project && (await fetchBuildPage(api, { repository, project, filter }, cursor.token))
   if (!page) return NO_ACCESS
   const items = await Promise.all(page.builds.map((build) => fetchRun(api, build, repository)))
-  const following = isOfChanges ? nextOfChanges(cursor, page.next) : page.next && { ...cursor, token: page.next }
+  const isEnd = page.next === null && (!isOfChanges || cursor.order + 1 === CHANGES.length)
+  const following = { ...cursor, order: cursor.order + Number(page.next === null), token: page.next }
   return {
     items,
-    next: following && JSON.stringify(following),
+    next: isEnd ? null : JSON.stringify(following),
     etag: LISTED,
     ...(isOfChanges && { has_changes: true }),
   }
-}
-
-function nextOfChanges(cursor: Cursor, token: string | null): Cursor | null {
-  if (token !== null) return { ...cursor, token }
-  return cursor.order + 1 < CHANGES.length ? { ...cursor, order: cursor.order + 1, token: null } : null
 }
 
 type BuildList = {

@@ -161,14 +161,14 @@ class BitbucketWebhooks {
     const name = createHash('sha256')
       .update(JSON.stringify([target.address, target.secret]))
       .digest('hex')
-    if (own !== undefined && this.#sent.get(path) === name && isCorrect(own, events)) return lookOf(own)
+    if (own !== undefined && this.#sent.get(path) === name && isCorrect(own, events)) return parseLook(own)
     const sent = await this.#sendHook({ path, events }, target, own)
     if (sent === null) return 'refused'
     this.#sent.set(path, name)
     // Another process may have made one at the same time: both keep the older one.
     const [, ...later] = own === undefined ? ((await this.#fetchOwn(path, target.address)) ?? []) : []
     await this.#sendRemovals(path, later)
-    return lookOf({ events: sent })
+    return parseLook({ events: sent })
   }
 
   /** The events of the webhook that was made or corrected. Null if the host refuses it. */
@@ -206,7 +206,7 @@ class BitbucketWebhooks {
   }
 }
 
-function lookOf({ events }: Pick<Hook, 'events'>): Look {
+function parseLook({ events }: Pick<Hook, 'events'>): Look {
   return events?.includes(SPAN_EVENT) ? 'complete' : 'without_spans'
 }
 

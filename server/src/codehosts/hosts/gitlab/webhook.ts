@@ -179,7 +179,7 @@ async function sendHook(api: GitlabApi, { path, has }: Place, target: WebhookTar
   if (!has) return true
   if (first !== undefined) {
     await sendSettings(api, path, first, target)
-    if (isDisabled(first)) await enableHook(api, path, first, target)
+    if (DISABLED.includes(first.alert_status ?? '')) await enableHook(api, path, first, target)
     return true
   }
   await sendSettings(api, path, null, target)
@@ -199,9 +199,7 @@ async function sendSettings(api: GitlabApi, path: string, known: Hook | null, ta
 }
 
 /** GitLab disables webhooks that failed four times in a row, some for good. */
-function isDisabled({ alert_status: status }: Hook): boolean {
-  return status === 'disabled' || status === 'temporarily_disabled'
-}
+const DISABLED = ['disabled', 'temporarily_disabled']
 
 /** Its test requests name an object that is made up. We do not use this event. */
 const TEST_TRIGGER = 'resource_access_token_events'

@@ -59,17 +59,20 @@ export function selectEvidence(found: FoundEvidence, scope: Scope, refs: Deploye
   const { own } = found
   if (scope === 'attempt') {
     const reports = found.reports.filter((report) => report.run_id === own?.run_id && report.attempt === own.attempt)
-    const standing = { reports, attestations: selectOf(found.attestations, reports) }
+    const standing = { reports, attestations: selectReported(found.attestations, reports) }
     return { views: [{ ...truncateLists({ ...standing, cut: [] }), cut: [] }], notes: [] }
   }
   const runs = new Map(found.runs.map((run, age) => [run.id, { ...run, age, is_own: run.id === own?.run_id }]))
   const reports = found.reports.filter(({ run_id }) => scope === 'commit' || run_id === own?.run_id)
-  const considered = { ...found, reports, attestations: selectOf(found.attestations, reports) }
+  const considered = { ...found, reports, attestations: selectReported(found.attestations, reports) }
   const { notes, ...standing } = selectStanding(considered, runs, refs.ref)
   return { views: selectViews(standing, runs, refs, found.cut), notes }
 }
 
-function selectOf(attestations: readonly AttestationFacts[], reports: readonly ReportFacts[]): AttestationFacts[] {
+function selectReported(
+  attestations: readonly AttestationFacts[],
+  reports: readonly ReportFacts[],
+): AttestationFacts[] {
   const ids = new Set(reports.map(({ id }) => id))
   return attestations.filter(({ report_id }) => ids.has(report_id))
 }
@@ -89,10 +92,12 @@ function selectViews(
   }
   const reports = standing.reports.filter(isAdmitted)
   const good = reports.filter(({ run_id }) => trusted.has(run_id))
-  const goodNews = selectOf(standing.attestations, good)
+  const goodNews = selectReported(standing.attestations, good)
   const view = truncateLists({ reports: good, attestations: goodNews, cut: [...cut] })
   const others = reports.filter(({ run_id }) => !trusted.has(run_id))
-  const badNews = selectOf(standing.attestations, others).filter(({ status }) => status === 'fail' || status === 'warn')
+  const badNews = selectReported(standing.attestations, others).filter(
+    ({ status }) => status === 'fail' || status === 'warn',
+  )
   if (badNews.length === 0) return [view]
   const bad = new Set(badNews.map(({ report_id }) => report_id))
   const withBad = {

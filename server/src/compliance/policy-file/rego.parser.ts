@@ -26,8 +26,9 @@ const BINDINGS_MAX = 50
 
 /**
  * Parses a policy in Rego: its METADATA block (OPA documentation, "Annotations") with `title` and
- * `custom.shiplock: {format: 1, mode, bindings: [{environment, workflow, branch}], scope}`, and a
- * module that defines `results`. Throws `PolicyFileError`. Only OPA can tell whether the module compiles.
+ * `custom.shiplock: {format: 1, mode, scope, bindings: [{environment, workflow, branch}]}`, and a
+ * module that defines `results`. Throws `PolicyFileError`. Only OPA can tell whether the module
+ * compiles.
  */
 export function parseRego(text: string): PolicyDefinition {
   if (Buffer.byteLength(text) > POLICY_FILE_BYTES_MAX)

@@ -51,7 +51,7 @@ type ComparedDeployment = TriedDeployment & { now: PolicyDecision; next: PolicyD
 
 /**
  * Compares a policy of the organization with the version that its stored file would become, over
- * the last deployments that it covers. Null if there is no such policy, or if its file is not stored.
+ * the last deployments that it covers. Null if there is no such policy, or its file is not stored.
  * Throws 400 `invalid_policy` and 429.
  */
 export async function compareNextVersion(

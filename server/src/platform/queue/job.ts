@@ -29,10 +29,10 @@ export type Job<Context, Payload = unknown> = {
   readonly class?: JobClass
   /**
    * Whom the job asks and waits for outside of the database, such as a code host or the policies.
-   * It runs in slots of its own, of which each organization has some for each that it waits for (of
-   * `formatLoneParty`: one), so that one who does not answer holds up nothing else. If it fails with
-   * an error that has `retryAt`, it waits until then. Absent for work on the database. Work of the
-   * system that may take long has a name here too, so that it holds up no organization.
+   * It runs in slots of its own, of which each organization has some for each that it waits for
+   * (of `formatLoneParty`: one), so that one who does not answer holds up nothing else. If it
+   * fails with an error that has `retryAt`, it waits until then. Absent for work on the database.
+   * Work of the system that may take long has a name here too, so that it holds up no organization.
    */
   readonly waitsFor?: (payload: Payload) => string
   /**

@@ -59,7 +59,9 @@ export function toNoted(evaluation: PolicyEvaluation, required: readonly Require
   const reasons = [
     ...explainBlocking(evaluation),
     ...explainEarlier(evaluation, required),
-    ...explainRejected(required),
+    ...(required.some(({ after_rejection, approved_at }) => after_rejection && approved_at === null)
+      ? ['It was rejected before, so policies alone do not approve it.']
+      : []),
   ]
   return { note: reasons.length === 0 ? null : reasons.join('\n').slice(0, NOTE_CHARS_MAX), again_at }
 }
@@ -88,11 +90,6 @@ function explainEarlier({ policies }: PolicyEvaluation, required: readonly Requi
   const earlier = policies.filter((policy) => policy.earlier !== undefined && getBlockingRules(policy).length === 0)
   const refusing = earlier.filter(({ name, path }) => path === null && named.has(name))
   return [...gates, ...refusing.map((policy) => `${formatVersion(policy)} does not approve.`)]
-}
-
-function explainRejected(required: readonly RequiredGate[]): string[] {
-  const isOpen = required.some(({ after_rejection, approved_at }) => after_rejection && approved_at === null)
-  return isOpen ? ['It was rejected before, so policies alone do not approve it.'] : []
 }
 
 /** Why a gate counts as it was before a change; empty if its settings of now decide. */

@@ -22,7 +22,9 @@ export async function listRepositories(run: SyncRun): Promise<boolean> {
   let next = sync.repositories_next
   do {
     if (slice.isOver) return false
-    const options = toListOptions(next, sync.repositories_etag)
+    // Only the whole list can be unchanged: an unchanged first page says nothing about the others.
+    const known = sync.repositories_etag === null ? {} : { etag: sync.repositories_etag }
+    const options = next === null ? known : { next }
     const page = await walk.read(() => client.listRepositories(options)).catch((error) => abandonList(run, walk, error))
     // What a list without an end lacks must not leave the connection. Known repositories are read.
     if (page === null) return true
@@ -41,12 +43,6 @@ async function noteRefusal({ services: { sql, clock }, sync }: SyncRun, refusal:
   const { id, list } = REPOSITORIES_LIST
   const refusals = new Map(refusal === undefined ? [] : [[list, refusal]])
   await sql.begin((tx) => upsertRefusals(tx, { ...sync, id, full_name: null }, refusals, clock.now()))
-}
-
-/** Only the whole list can be unchanged: an unchanged first page says nothing about the others. */
-function toListOptions(next: string | null, etag: string | null) {
-  if (next !== null) return { next }
-  return etag === null ? {} : { etag }
 }
 
 /** Notes why the list cannot be read to its end. */

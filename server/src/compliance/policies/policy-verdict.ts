@@ -76,7 +76,8 @@ export type PolicyEvaluation = {
 /** Decides for one policy (decisions §10). A policy in `monitor` never blocks. */
 export function decide(mode: PolicyMode, rules: readonly RuleVerdict[]): PolicyDecision {
   if (mode === 'enforce' && rules.some(isBlocking)) return 'block'
-  const approves = mode === 'enforce' ? rules.some(isBlockingPass) : rules.every(({ status }) => status === 'pass')
+  const passed = rules.filter(({ status }) => status === 'pass')
+  const approves = mode === 'enforce' ? passed.some(({ blocking }) => blocking) : passed.length === rules.length
   return approves ? 'approve' : 'warn'
 }
 
@@ -136,10 +137,6 @@ export function getResultStatus(rules: readonly RuleVerdict[]): 'passing' | 'fai
 /** The rules that block a deployment. A policy in `monitor` never blocks. */
 export function getBlockingRules({ mode, rules }: PolicyVerdict): RuleVerdict[] {
   return mode === 'enforce' ? rules.filter(isBlocking) : []
-}
-
-function isBlockingPass({ status, blocking }: RuleVerdict): boolean {
-  return blocking && status === 'pass'
 }
 
 function isBlocking({ status, blocking }: RuleVerdict): boolean {

@@ -17,7 +17,6 @@ import {
   findOpener,
   listMarks,
   lockDeployment,
-  type Opener,
   updateDeploymentStatus,
   updateMarks,
   updateStated,
@@ -48,13 +47,19 @@ export async function updateDeployment(
     const state = await lockDeployment(tx, key)
     if (state === null) throw createNotFoundError('deployment')
     const opener = await findOpener(tx, state)
-    requireOpener(actor, opener)
+    const { credential } = actor
+    const isAllowed = credential.type === 'user' || credential.scopes.includes(SCOPE)
+    if (!isAllowed && opener?.credential_id !== credential.id)
+      throw insufficientScope(
+        SCOPE,
+        `Another credential has opened the deployment. Changing it requires the scope ${SCOPE}.`,
+      )
     const trust = await readLane(tx, actor, state)
     const marks = await listMarks(tx, key)
     const isOpeners = opener?.lane === trust
     const { status, ...stated } = change
     const isNew = checkStatus({ state, marks, trust, isOpeners }, status, now)
-    const { type, name } = actor.credential
+    const { type, name } = credential
     const by = { type, name: type === 'user' ? formatCredential(actor) : name }
     const marked = mergeMark(marks, change, { trust, by, at: now.toISOString() })
     if (marked === marks) return
@@ -75,15 +80,6 @@ export async function updateDeployment(
     await updateStated(tx, key, stated)
     if (status !== undefined && isNew) await changeStatus(services, tx, actor, { state, status })
   })
-}
-
-/** Throws 403 `insufficient_scope` for a key that neither opened the gate nor has the scope. */
-function requireOpener({ credential }: Actor, opener: Opener | null): void {
-  if (credential.type === 'user' || credential.scopes.includes(SCOPE) || opener?.credential_id === credential.id) return
-  throw insufficientScope(
-    SCOPE,
-    `Another credential has opened the deployment. Changing it requires the scope ${SCOPE}.`,
-  )
 }
 
 /** The lane of what somebody says of a deployment. Throws 403 `forbidden` if they may not. */

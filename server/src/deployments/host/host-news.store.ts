@@ -79,6 +79,11 @@ export async function upsertRun(tx: Tx, { org_id, provider, learned }: HostSourc
   const { repository: _, ...content } = run
   const state = RUN_STATUSES.indexOf(run.status) + 1
   const version = computeHostVersion({ updated_at: run.updated_at, state, content, learned })
+  // Runs of earlier releases have only the parts of a version.
+  const known: ReturnType<Tx> = tx`coalesce(
+    run.host_version,
+    concat_ws(' ', '0000', rfc3339(run.updated_at), array_position(${RUN_STATUSES}::text[], run.status), '')
+  )`
   await tx`
     insert into deployment_runs as run (
       org_id, run_id, attempt, status, workflow_name, workflow_path, ref, commit_message, release_name, author,
@@ -94,7 +99,7 @@ export async function upsertRun(tx: Tx, { org_id, provider, learned }: HostSourc
       ref = excluded.ref, commit_message = excluded.commit_message, release_name = excluded.release_name,
       author = excluded.author, author_avatar_url = excluded.author_avatar_url, html_url = excluded.html_url,
       created_at = excluded.created_at, updated_at = excluded.updated_at, host_version = excluded.host_version
-    where ${buildIsNewer(tx, tx`excluded.host_version`, buildRunVersion(tx))}`
+    where ${buildIsNewer(tx, tx`excluded.host_version`, known)}`
 }
 
 const RUN_STATUSES: HostRun['status'][] = [
@@ -106,14 +111,6 @@ const RUN_STATUSES: HostRun['status'][] = [
   'failure',
   'success',
 ]
-
-/** SQL: the version of a stored run. Those of earlier releases have only its parts. */
-function buildRunVersion(tx: Tx): ReturnType<Tx> {
-  return tx`coalesce(
-    run.host_version,
-    concat_ws(' ', '0000', rfc3339(run.updated_at), array_position(${RUN_STATUSES}::text[], run.status), '')
-  )`
-}
 
 /** True if an attempt of the run is known. */
 export async function hasRun(db: Db, orgId: string, runId: string): Promise<boolean> {

@@ -259,7 +259,10 @@ async function mergeReport(
 ): Promise<Merged> {
   const { org_id, repository_no } = report
   const { has_triages, has_edits } = await lockRepository(incoming.tx, org_id, repository_no)
-  await mergeReplaced(incoming.tx, org_id, locked.replaced, at)
+  // Streams that were stored before they had keys, and have the key of another one, go on in it.
+  for (const stream of locked.replaced)
+    await updateStreamOfFindings(incoming.tx, org_id, { ...stream, isReplaced: true }, at)
+  if (locked.replaced.length > 0) await deleteReplaced(incoming.tx, org_id, locked.replaced)
   const streams = await continueEarlier(incoming.tx, org_id, locked, at)
   const scope: MergeScope = { org_id, repository_no, has_edits, at }
   incoming.members.assignStreams(streams)
@@ -310,13 +313,6 @@ async function findStoredFacts(
     const tools = stored.filter(({ name }) => normalizeToolName(name) === stream.tool_family)
     if (tools.length > 0) before.facts = toFacts(tools.reduce(mergeTools))
   }
-}
-
-/** Streams that were stored before they had keys, and have the key of another one, go on in it. */
-async function mergeReplaced(tx: Tx, orgId: string, replaced: readonly ReplacedStream[], at: Date): Promise<void> {
-  if (replaced.length === 0) return
-  for (const stream of replaced) await updateStreamOfFindings(tx, orgId, { ...stream, isReplaced: true }, at)
-  await deleteReplaced(tx, orgId, replaced)
 }
 
 type StreamsToMerge = {

@@ -159,7 +159,11 @@ export class Session {
     this.clock = clock
     this.#accountId = accountId
     this.#accounts = new Remembered({ read: (id) => fetchAccount(api, id), clock, ageMsMax: 5 * MINUTE_MS })
-    this.#settings = new Remembered({ read: (id) => fetchSettings(api, id), clock, ageMsMax: 5 * MINUTE_MS })
+    this.#settings = new Remembered({
+      read: async (id) => parseProjectSettings((await api.read(formatProjectPath({ id }))) ?? {}),
+      clock,
+      ageMsMax: 5 * MINUTE_MS,
+    })
     this.#users = new Remembered({ read: (id) => fetchUser(api, id), clock, ageMsMax: HOUR_MS })
     this.#parents = new Remembered({ read: (id) => fetchParent(api, id), clock, ageMsMax: MINUTE_MS })
   }
@@ -245,10 +249,6 @@ export async function canConnect(api: GitlabApi, { id, login, type }: ConnectedA
   if (type === 'user') return user.username.toLowerCase() === login.toLowerCase()
   const member = await api.read(encodePath`/groups/${id}/members/all/${String(user.id)}`)
   return member !== null && readAs(GroupMember, member).access_level >= MAINTAINER
-}
-
-async function fetchSettings(api: GitlabApi, id: string): Promise<ProjectSettings> {
-  return parseProjectSettings((await api.read(formatProjectPath({ id }))) ?? {})
 }
 
 async function fetchUser(api: GitlabApi, id: string): Promise<HostAccount | null> {

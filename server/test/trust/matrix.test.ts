@@ -175,6 +175,16 @@ const ROWS: Row[] = [
     },
   },
   {
+    does: 'Say that its waiting deployment is cancelled',
+    async play(world, shop, by) {
+      const id = await openGate(world, shop)
+      return tell(
+        await world.send(shop, by, 'PATCH', `/v1/deployments/${id}`, { status: 'cancelled' }),
+        () => 'cancelled',
+      )
+    },
+  },
+  {
     does: 'Approve the deployment',
     async play(world, shop, by) {
       const id = await openGate(world, shop)

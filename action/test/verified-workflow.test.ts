@@ -84,7 +84,8 @@ test('the same evidence with an API key does not pass the policy', async () => {
   const run = await post('/v1/ci/runs', {
     ...identity,
     repository: 'github.com/acme/shop',
-    commit_sha: commit,
+    // What the workflow has stated about its own commit would count here, too.
+    commit_sha: 'b'.repeat(40),
     ref: 'main',
   })
   const run_id = run.body.data.id

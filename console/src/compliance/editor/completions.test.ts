@@ -41,7 +41,7 @@ test('the values of fields', () => {
 })
 
 test('the fields of another engine follow from its name', () => {
-  assert.deepEqual(offered('engine: opa\n‸'), ['name', 'mode', 'bindings', 'decision', ...TERMS])
+  assert.deepEqual(offered('engine: opa\n‸'), ['name', 'mode', 'bindings', 'scope', 'decision', ...TERMS])
 })
 
 test('nothing inside of comments, block texts and unknown fields', () => {

@@ -55,6 +55,7 @@ test('the repositories that are linked, reported or have runs, each once, newest
     private: null,
     archived: null,
     html_url: null,
+    refusals: [],
     created_at: answer.body.data[2].created_at,
   })
   assert.deepEqual(namesIn(await list(caller, '?search=LINK')), ['Acme/Linked'])

@@ -37,7 +37,9 @@ test('getDeployment and listDeployments return every stored field', async () => 
   const expected = { ...FULL, org_id: caller.orgId }
   const { body } = await get(caller, `${LIST}/${FULL.id}`)
   assert.deepEqual(body, { data: expected })
-  assert.deepEqual(Object.keys(body.data), Object.keys(Deployment.properties))
+  // Nobody has marked it.
+  const { marks: _, ...fields } = Deployment.properties
+  assert.deepEqual(Object.keys(body.data), Object.keys(fields))
   assert.ok(Check(Deployment, body.data))
   assert.deepEqual((await get(caller, LIST)).body.data, [expected])
 })

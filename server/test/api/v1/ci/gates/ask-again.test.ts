@@ -1,5 +1,6 @@
 // No second chance: an approval that is given out although the evidence has turned red opens a gate.
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { after, before, beforeEach, test } from 'node:test'
 import { decideByPolicy } from '../../../../../src/deployments/decisions/decide-by-policy.ts'
 import { readReportFile } from '../../../../../src/security/uploads/read-report-file.ts'
@@ -32,9 +33,12 @@ beforeEach(async () => {
 })
 test.afterEach(() => caller.close())
 
+/** Of a commit of its own: what other runs of a commit have reported counts, too. */
 async function startRun(fields: Json = {}): Promise<void> {
-  const claims = newRunClaims()
-  const created = await caller.send('POST', '/v1/ci/runs', ownRun(claims, { timeout_minutes: 1440, ...fields }), claims)
+  const commit_sha = randomBytes(20).toString('hex')
+  const claims = newRunClaims({ sha: commit_sha })
+  const body = ownRun(claims, { timeout_minutes: 1440, commit_sha, ...fields })
+  const created = await caller.send('POST', '/v1/ci/runs', body, claims)
   run = { id: created.body.data.id, claims }
 }
 
@@ -243,7 +247,7 @@ test('a gate that ended with its run stays, and so does one that a higher attemp
   const second = await caller.send(
     'POST',
     '/v1/ci/runs',
-    { ...ownRun(run.claims), attempt: 2 },
+    { ...ownRun(run.claims), commit_sha: run.claims.sha, attempt: 2 },
     { ...run.claims, run_attempt: '2' },
   )
   assert.ok(second.status <= 201, second.text)

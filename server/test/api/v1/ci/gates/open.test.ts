@@ -85,6 +85,7 @@ test("the new deployment copies its run's fields and waits for the service's own
     gated: true,
     custom_rule_state: 'pending',
     custom_rule_awaiting: 'manual_decision_required',
+    awaiting: ['customRule'],
     attempt: 1,
     created_at: now,
     updated_at: now,

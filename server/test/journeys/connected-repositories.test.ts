@@ -26,8 +26,17 @@ before(async () => {
 after(() => api?.close())
 beforeEach(async () => {
   caller = await api.caller()
-  source = await insertConnection(api.services.sql, caller.orgId)
+  source = await connect(caller.orgId)
 })
+
+/** Connects the account that owns the repository: one organization at a time can have it. */
+async function connect(orgId: string, repository = hostRepository()): Promise<HostSource> {
+  const { sql } = api.services
+  await sql`update codehost_connections set status = 'removed' where account_id = ${repository.owner_id}`
+  const made = await insertConnection(sql, orgId, repository)
+  await sql`update codehost_connections set account_id = ${repository.owner_id} where id = ${made.connection_id}`
+  return made
+}
 
 const day = (number: number) => new Date(Date.UTC(2026, 1, number))
 const remember = (repository: HostRepository, from = source) =>
@@ -125,11 +134,7 @@ test('a repository of an account without our App leaves the connection; one that
 })
 
 test('a repository that moves between two accounts of an organization moves between their connections', async () => {
-  const to = await insertConnection(
-    api.services.sql,
-    caller.orgId,
-    renamed('globex/other', { id: '2001', owner_id: '56' }),
-  )
+  const to = await connect(caller.orgId, renamed('globex/other', { id: '2001', owner_id: '56' }))
   const moved = renamed('globex/shop', { owner_id: '56', updated_at: new Date('2026-03-02') })
   await remember(moved, to)
   await remember(hostRepository())
@@ -227,7 +232,7 @@ const shuffled = fc
 test('the same events in every order end in the same repositories', async () => {
   const play = async (events: typeof HISTORY, apart: boolean) => {
     const { orgId } = await api.caller()
-    const from = await insertConnection(api.services.sql, orgId)
+    const from = await connect(orgId)
     const one = ([change, repository]: (typeof HISTORY)[number]) =>
       api.services.sql.begin(async (tx) => {
         await saveRepository(api.services, tx, from, repository)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { AUTHORITY, startCompanyProxy } from '../../packages/network/test/support/company-proxy.ts'
 import { type Caller, startTestApi, type TestApi } from '../../server/test/support/api.ts'
 import type { Json } from '../../server/test/support/json.ts'
 import { githubClaims } from '../../server/test/support/oidc-claims.ts'
@@ -32,7 +33,7 @@ after(async () => {
 type Stepped = { code: number | null; stdout: string; outputs: Record<string, string>; summary: string }
 
 /** Runs the step on a machine where the tests have written their reports. */
-async function step(machine: Machine, inputs: Record<string, string>): Promise<Stepped> {
+async function step(machine: Machine, inputs: Record<string, string>, env: Json = {}): Promise<Stepped> {
   const files = { GITHUB_OUTPUT: join(machine.temp, 'output'), GITHUB_STEP_SUMMARY: join(machine.temp, 'summary') }
   for (const path of Object.values(files)) writeFileSync(path, '')
   const variables = Object.entries({ url: api.url, ...inputs }).map(([name, value]) => [
@@ -45,6 +46,7 @@ async function step(machine: Machine, inputs: Record<string, string>): Promise<S
     ACTIONS_ID_TOKEN_REQUEST_URL: `${tokens.url}/token?api-version=2.0`,
     ACTIONS_ID_TOKEN_REQUEST_TOKEN: tokens.secret,
     ...Object.fromEntries(variables),
+    ...env,
   })
   const outputs = readFileSync(files.GITHUB_OUTPUT, 'utf8').matchAll(/^(.+)<<(.+)\n(.*)\n\2$/gm)
   return {
@@ -116,6 +118,25 @@ test('every input becomes part of a verified report of the run that the token na
   assert.ok(stdout.includes(`Report: ${outputs['report-url']}`))
   assert.ok(summary.includes(`(${outputs['report-url']})`))
   assert.match(summary, /Coverage: 75 %/)
+})
+
+test('the step reports through a proxy that reads TLS, with the authority of the company', async () => {
+  using machine = shopMachine()
+  const proxy = await startCompanyProxy(api.url, 'ada:s3cret')
+  try {
+    const inputs = { ...ALL, url: 'https://shiplock.example.test', audience: api.url, name: 'proxied' }
+    const env = { HTTPS_PROXY: proxy.url, SHIPLOCK_CA_FILE: AUTHORITY }
+    const { code, stdout, outputs } = await step(machine, inputs, env)
+    assert.equal(code, 0, stdout)
+    assert.equal((await storedReport(outputs['report-id'])).report.name, 'proxied')
+    assert.ok(proxy.asked.includes('CONNECT shiplock.example.test:443'))
+    const without = await step(machine, inputs, { HTTPS_PROXY: proxy.url })
+    assert.equal(without.code, 1)
+    assert.match(without.stdout, /Inspection CA, Example Company/)
+    assert.ok(!without.stdout.includes('s3cret'))
+  } finally {
+    proxy.close()
+  }
 })
 
 test('a repeated step replaces its report and sends no file again', async () => {

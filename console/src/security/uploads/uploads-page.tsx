@@ -143,6 +143,7 @@ function columnsOf(org: string): Column<SecurityUpload>[] {
       key: 'created',
       header: 'Created',
       width: '7.5rem',
+      from: 'xs',
       align: 'end',
       cell: ({ created_at }) => <Time at={created_at} />,
     },

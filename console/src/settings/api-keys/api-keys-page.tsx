@@ -121,6 +121,7 @@ function apiKeyColumns(onRevoke: (key: ApiKey) => void): Column<ApiKey>[] {
       key: 'scopes',
       header: 'Scopes',
       width: 'minmax(0, 3fr)',
+      from: 'xs',
       cell: ({ scopes, repositories, reach }) => (
         <Stack gap={0}>
           <Text size="xs" lineClamp={2}>

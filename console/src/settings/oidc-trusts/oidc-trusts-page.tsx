@@ -153,6 +153,7 @@ function trustColumns(onRevoke: (trust: Trust) => void, onRelease: (trust: Trust
       key: 'conditions',
       header: 'Trusts jobs with',
       width: 'minmax(0, 3fr)',
+      from: 'xs',
       cell: ({ issuer, audience, conditions, trusted_events, self_hosted, speaks_for, as }) => (
         <Stack gap={0}>
           <Text size="xs" lineClamp={2}>

@@ -55,7 +55,7 @@ function columnsOf(org: string): Column<FindingStream>[] {
       ),
     },
     { key: 'stream', header: 'Stream', width: 'minmax(0, 3fr)', cell: (stream) => <Named stream={stream} /> },
-    { key: 'open', header: 'Open', width: '4.5rem', align: 'end', cell: ({ open }) => formatCount(open) },
+    { key: 'open', header: 'Open', width: '4.5rem', from: 'xs', align: 'end', cell: ({ open }) => formatCount(open) },
     {
       key: 'reported',
       header: 'Reported',

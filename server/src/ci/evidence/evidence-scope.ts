@@ -77,6 +77,9 @@ function selectReported(
   return attestations.filter(({ report_id }) => ids.has(report_id))
 }
 
+/** The statuses of bad news, worst first. */
+const BADNESS = ['fail', 'warn']
+
 /** What may be good news, and then also the bad news of other refs. */
 function selectViews(
   standing: Standing,
@@ -95,9 +98,7 @@ function selectViews(
   const goodNews = selectReported(standing.attestations, good)
   const view = truncateLists({ reports: good, attestations: goodNews, cut: [...cut] })
   const others = reports.filter(({ run_id }) => !trusted.has(run_id))
-  const badNews = selectReported(standing.attestations, others).filter(
-    ({ status }) => status === 'fail' || status === 'warn',
-  )
+  const badNews = selectReported(standing.attestations, others).filter(({ status }) => BADNESS.includes(status))
   if (badNews.length === 0) return [view]
   const bad = new Set(badNews.map(({ report_id }) => report_id))
   const withBad = {
@@ -113,8 +114,6 @@ function isGoodNews({ ref, is_own, is_request }: KnownRun, { ref: deployed, trac
   if (is_own || isSameRef(ref, deployed) || isMergeQueueRef(ref)) return true
   return !is_request && !isRequestRef(ref) && isTracked(ref, tracked_branch)
 }
-
-const BADNESS = ['fail', 'warn']
 
 function truncateLists({ reports, attestations, cut }: SelectedEvidence): SelectedEvidence {
   const rank = ({ trust }: { trust: TrustClass }) => TRUST_CLASSES.indexOf(trust)

@@ -168,10 +168,10 @@ async function readList(pass: RepositoryPass, list: SyncedList): Promise<boolean
 
 async function readOpen(pass: RepositoryPass, list: string, read: () => Promise<ListedItem[]>): Promise<void> {
   const read_at = pass.run.services.clock.now()
-  const items = await readSafely(pass.run, read, (error) => pass.note(`open ${list}`, error))
+  const items = (await readSafely(pass.run, read, (error) => pass.note(`open ${list}`, error))) ?? []
   const onFailure = (id: string, error: unknown) => pass.note(`${list} ${id}`, error)
-  for (let at = 0; at < (items?.length ?? 0); at += APPLIED_AT_ONCE)
-    await applyItems(pass.run, { items: items?.slice(at, at + APPLIED_AT_ONCE) ?? [], read_at }, onFailure)
+  for (let at = 0; at < items.length; at += APPLIED_AT_ONCE)
+    await applyItems(pass.run, { items: items.slice(at, at + APPLIED_AT_ONCE), read_at }, onFailure)
 }
 
 async function openRuns({ run, repository, seen }: RepositoryPass): Promise<ListedItem[]> {

@@ -42,7 +42,10 @@ async function startRun(fields: Json = {}): Promise<void> {
   run = { id: created.body.data.id, claims }
 }
 
-/** A policy of one rule for each expression, and a gate of `production` that it approves unless `gate` says otherwise. */
+/**
+ * A policy of one rule for each expression, and a gate of `production` that it approves unless
+ * `gate` says otherwise.
+ */
 async function demand(expressions: Record<string, string> = { tested: TESTED }, gate: Json = {}): Promise<void> {
   await applyRules(expressions)
   await configureGate(api, caller, { policies: ['checks'], ...gate })

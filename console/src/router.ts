@@ -11,7 +11,7 @@ import { securityRoutes } from './security/routes.ts'
 import { uploadRoutes } from './security/upload-routes.ts'
 import { settingsRoutes } from './settings/routes.ts'
 import { lastOrganization } from './shell/navigation.ts'
-import { organizationRoute, rootRoute, signedInRoute } from './shell/parent-routes.tsx'
+import { organizationRoute, PageProblem, rootRoute, signedInRoute } from './shell/parent-routes.tsx'
 import { signInRoutes } from './sign-in/routes.ts'
 
 const startRoute = createRoute({
@@ -48,6 +48,7 @@ export function createConsoleRouter(queries: QueryClient) {
     routeTree: routes,
     context: { queries },
     defaultPreload: 'intent',
+    defaultErrorComponent: PageProblem,
     scrollRestoration: true,
     // Pages send their search to the API, which refuses what it does not know.
     search: { strict: true },

@@ -1,11 +1,18 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { lazy, Suspense, useEffect, useState } from 'react'
+import { useEffect, useState } from 'react'
 import { answerConfirmations } from '../api/client.ts'
 import { sessionQuery } from '../api/session.ts'
+import { lazyPart, ScriptNotice } from '../page/lazy-part.tsx'
 
-const ConfirmIdentityModal = lazy(async () => ({
-  default: (await import('./confirm-identity-modal.tsx')).ConfirmIdentityModal,
-}))
+const ConfirmIdentityModal = lazyPart(async () => (await import('./confirm-identity-modal.tsx')).ConfirmIdentityModal, {
+  failed: ({ opened, onClose }) => opened && <NotConfirmed onClose={onClose} />,
+})
+
+/** The operation ends unconfirmed, instead of waiting for a dialog that will not come. */
+function NotConfirmed({ onClose }: { onClose: Answer }) {
+  const [close] = useState(() => () => onClose(false))
+  return <ScriptNotice title="The dialog to confirm your identity could not be loaded" onShown={close} />
+}
 
 type Answer = (confirmed: boolean) => void
 
@@ -30,11 +37,5 @@ export function ConfirmIdentityDialog() {
     setAnswer(null)
     if (confirmed) queries.invalidateQueries({ queryKey: sessionQuery.queryKey })
   }
-  return (
-    wasAsked && (
-      <Suspense>
-        <ConfirmIdentityModal opened={answer !== null} onClose={close} />
-      </Suspense>
-    )
-  )
+  return wasAsked && <ConfirmIdentityModal opened={answer !== null} onClose={close} />
 }

@@ -1,6 +1,7 @@
 import { Button, Group, Text } from '@mantine/core'
 import type { NotificationData } from '@mantine/notifications'
-import { lazy, Suspense, useEffect } from 'react'
+import { useEffect } from 'react'
+import { lazyPart, ScriptNotice } from '../page/lazy-part.tsx'
 import { describeProblem } from '../page/states.tsx'
 import { createStore } from './store.ts'
 
@@ -12,12 +13,17 @@ const shownNotifications = createStore(false)
 /** The library of notifications, which the first view does without. */
 const loadNotifications = () => import('@mantine/notifications')
 
-const Notifications = lazy(async () => ({ default: (await loadNotifications()).Notifications }))
+const Notifications = lazyPart(async () => (await loadNotifications()).Notifications)
 
-function show(notification: NotificationData): void {
+/** What is said without the library, because it could not be loaded. */
+const shownPlainly = createStore<string | null>(null)
+
+/** `text` is what the notification says. */
+function show(text: string, notification: NotificationData): void {
   loadNotifications()
     .then(({ showNotification }) => showNotification(notification))
     .then(() => shownNotifications.set(true))
+    .catch(() => shownPlainly.set(text))
 }
 
 /** Says that something was done. With `undo`, offers to take it back. */
@@ -27,7 +33,7 @@ export function notifyDone(message: string, undo?: () => void): void {
     void loadNotifications().then(({ hideNotification }) => hideNotification(id))
     undo?.()
   }
-  show({
+  show(message, {
     id,
     role: 'status',
     autoClose: undo ? UNDO_MS : 4000,
@@ -47,7 +53,7 @@ export function notifyDone(message: string, undo?: () => void): void {
 
 /** Says that something could not be done, and why. */
 export function notifyFailed(title: string, error: unknown): void {
-  show({
+  show(title, {
     color: 'red',
     role: 'alert',
     autoClose: 12_000,
@@ -63,6 +69,7 @@ export function notifyFailed(title: string, error: unknown): void {
  */
 export function NotificationCenter() {
   const isNeeded = shownNotifications.use()
+  const plain = shownPlainly.use()
   useEffect(() => {
     const once = { once: true, passive: true }
     const load = () => void loadNotifications().catch(() => {})
@@ -74,10 +81,9 @@ export function NotificationCenter() {
     }
   }, [])
   return (
-    isNeeded && (
-      <Suspense>
-        <Notifications position="bottom-right" />
-      </Suspense>
-    )
+    <>
+      {isNeeded && <Notifications position="bottom-right" />}
+      {plain !== null && <ScriptNotice key={plain} title={plain} />}
+    </>
   )
 }

@@ -16,6 +16,11 @@ export class ApiError extends Error {
   }
 }
 
+/** A request that got no response: the server or the network is away. */
+export class UnreachableError extends Error {
+  override readonly name = 'UnreachableError'
+}
+
 type ErrorBody = { code: string; message: string; details?: Record<string, unknown> }
 
 /** Reads an error response. A response of something else, such as a proxy, has no error body. */

@@ -1,6 +1,6 @@
 import createFetchClient from 'openapi-fetch'
 import createQueryClient from 'openapi-react-query'
-import { readApiError } from './api-error.ts'
+import { readApiError, UnreachableError } from './api-error.ts'
 import type { components, paths } from './schema.ts'
 
 /** A named shape of the API, such as `Schema<'Issue'>`. */
@@ -30,11 +30,20 @@ export const api = createQueryClient(client)
  */
 async function fetchWithConfirmation(request: Request): Promise<Response> {
   const again = request.clone()
-  const response = await fetch(request)
+  const response = await fetchReachable(request)
   if (response.status !== 403) return response
   const { code } = await readApiError(response)
   if (code !== 'fresh_sign_in_required' || !(await confirmIdentity())) return response
-  return fetch(again)
+  return fetchReachable(again)
+}
+
+/** An aborted request keeps its own error, which nobody is shown. */
+async function fetchReachable(request: Request): Promise<Response> {
+  try {
+    return await fetch(request)
+  } catch (cause) {
+    throw request.signal.aborted ? cause : new UnreachableError('No response arrived.', { cause })
+  }
 }
 
 /** Shows the dialog, and tells `confirmIdentity` how it ended. */

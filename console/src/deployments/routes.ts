@@ -1,5 +1,6 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
 import { readAhead } from '../api/queries.ts'
+import { lazyPage } from '../page/lazy-part.tsx'
 import { organizationRoute, signedInRoute } from '../shell/parent-routes.tsx'
 import { boardQuery, DeploymentSearch, decisionQuery, deploymentQuery, deploymentsQuery } from './facts/queries.ts'
 
@@ -13,7 +14,7 @@ export const deploymentRoutes = [
       const { deps, params } = loader
       readAhead(loader, [deps.view === 'list' ? deploymentsQuery(params.org, deps) : boardQuery(params.org, deps)])
     },
-    component: lazyRouteComponent(() => import('./overview/deployments-page.tsx'), 'DeploymentsPage'),
+    component: lazyPage(() => import('./overview/deployments-page.tsx'), 'DeploymentsPage'),
   }),
   createRoute({
     getParentRoute: () => organizationRoute,
@@ -22,7 +23,7 @@ export const deploymentRoutes = [
       const { org, id } = loader.params
       readAhead(loader, [deploymentQuery(org, id), decisionQuery(org, id)])
     },
-    component: lazyRouteComponent(() => import('./deployment/deployment-page.tsx'), 'DeploymentPage'),
+    component: lazyPage(() => import('./deployment/deployment-page.tsx'), 'DeploymentPage'),
   }),
 ] as const
 
@@ -30,5 +31,5 @@ export const deploymentRoutes = [
 export const deploymentLinkRoute = createRoute({
   getParentRoute: () => signedInRoute,
   path: 'deployments/$id',
-  component: lazyRouteComponent(() => import('../shell/find-organization.tsx'), 'FindDeployment'),
+  component: lazyPage(() => import('../shell/find-organization.tsx'), 'FindDeployment'),
 })

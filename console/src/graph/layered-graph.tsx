@@ -1,17 +1,20 @@
 import { Skeleton } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
-import { lazy, Suspense, useMemo } from 'react'
+import { useMemo } from 'react'
+import { lazyPart } from '../page/lazy-part.tsx'
 import { type GraphEdge, type GraphNode, nodesBefore, usableEdges } from './graph.ts'
 import { GraphList } from './graph-list.tsx'
-
-// The layout is a large library, so it is loaded only where a graph is drawn.
-const GraphDrawing = lazy(() => import('./graph-drawing.tsx').then((module) => ({ default: module.GraphDrawing })))
 
 /** A drawing of more nodes or edges tells nobody anything, and its layout takes seconds. */
 const NODES_MAX = 200
 const EDGES_MAX = 300
 const NARROW = '(max-width: 48em)'
 const SKELETON_HEIGHT = 180
+
+// The layout is a large library, so it is loaded only where a graph is drawn.
+const GraphDrawing = lazyPart(async () => (await import('./graph-drawing.tsx')).GraphDrawing, {
+  waiting: () => <Skeleton height={SKELETON_HEIGHT} aria-busy />,
+})
 
 type LayeredGraphProps = {
   /** The accessible name: "Jobs". */
@@ -31,9 +34,5 @@ export function LayeredGraph({ label, nodes, edges }: LayeredGraphProps) {
   const before = useMemo(() => nodesBefore(nodes, usable), [nodes, usable])
   if (isNarrow || nodes.length > NODES_MAX || usable.length > EDGES_MAX)
     return <GraphList label={label} nodes={nodes} before={before} />
-  return (
-    <Suspense fallback={<Skeleton height={SKELETON_HEIGHT} aria-busy />}>
-      <GraphDrawing label={label} nodes={nodes} edges={usable} before={before} />
-    </Suspense>
-  )
+  return <GraphDrawing label={label} nodes={nodes} edges={usable} before={before} />
 }

@@ -1,6 +1,7 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
 import * as v from 'valibot'
 import { readAhead } from '../api/queries.ts'
+import { lazyPage } from '../page/lazy-part.tsx'
 import { organizationRoute } from '../shell/parent-routes.tsx'
 import {
   brokenQueries,
@@ -24,6 +25,6 @@ export const homeRoutes = [
       const parts = [firstStepQueries(org), brokenQueries(org), urgentQueries(org), chartQueries(org, days)]
       readAhead(loader, [waitingQuery(org), ...parts.flatMap((part) => Object.values(part))])
     },
-    component: lazyRouteComponent(() => import('./home-page.tsx'), 'HomePage'),
+    component: lazyPage(() => import('./home-page.tsx'), 'HomePage'),
   }),
 ] as const

@@ -14,7 +14,7 @@ import {
 import { IconAlertTriangle, IconLock } from '@tabler/icons-react'
 import type { UseQueryResult } from '@tanstack/react-query'
 import { Component, type ComponentType, type ReactNode } from 'react'
-import { type ApiError, asApiError } from '../api/api-error.ts'
+import { type ApiError, asApiError, UnreachableError } from '../api/api-error.ts'
 import { PERMISSION_NAMES } from './names.ts'
 import { formatDuration } from './time.tsx'
 
@@ -91,7 +91,9 @@ function isOfAnotherForm({ status, details: { errors } }: ApiError): boolean {
 /** A sentence about a failed request, for people. */
 export function describeProblem(error: unknown): string {
   const response = asApiError(error)
-  if (response === null) return 'The server cannot be reached. Check your connection, then try again.'
+  if (error instanceof UnreachableError) return 'The server cannot be reached. Check your connection, then try again.'
+  if (response === null)
+    return 'The console made a mistake. Reload the page, and tell your administrator if it returns.'
   // Some limits end by an act, not with time.
   const endsWithTime = response.details.resetAt !== null
   if (response.status === 429 && response.retryAfter && endsWithTime)
@@ -145,20 +147,23 @@ export function LineSkeleton({ lines, height = 18 }: { lines: number; height?: n
 }
 
 type ErrorBoundaryProps = {
-  /** Shown in place of children that cannot be shown. */
-  fallback: ReactNode
+  /** What is shown in place of children that cannot be shown. It may throw the error on. */
+  fallback: (error: unknown) => ReactNode
   children: ReactNode
 }
 
-/** Keeps a part of a page that fails, such as hostile Markdown, from taking the page with it. */
-export class ErrorBoundary extends Component<ErrorBoundaryProps, { hasFailed: boolean }> {
-  override state = { hasFailed: false }
+type Failure = { failure: { error: unknown } | null }
 
-  static getDerivedStateFromError() {
-    return { hasFailed: true }
+/** Keeps a part of a page that fails, such as hostile Markdown, from taking the page with it. */
+export class ErrorBoundary extends Component<ErrorBoundaryProps, Failure> {
+  override state: Failure = { failure: null }
+
+  static getDerivedStateFromError(error: unknown): Failure {
+    return { failure: { error } }
   }
 
   override render(): ReactNode {
-    return this.state.hasFailed ? this.props.fallback : this.props.children
+    const { failure } = this.state
+    return failure === null ? this.props.children : this.props.fallback(failure.error)
   }
 }

@@ -1,5 +1,6 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
 import { readAhead } from '../api/queries.ts'
+import { lazyPage } from '../page/lazy-part.tsx'
 import { organizationRoute } from '../shell/parent-routes.tsx'
 import {
   ChangeSearch,
@@ -18,13 +19,13 @@ export const provenanceRoutes = [
     validateSearch: ChangeSearch,
     loaderDeps: ({ search }) => search,
     loader: (loader) => readAhead(loader, [changesQuery(loader.params.org, loader.deps)]),
-    component: lazyRouteComponent(() => import('./changes/changes-page.tsx'), 'ChangesPage'),
+    component: lazyPage(() => import('./changes/changes-page.tsx'), 'ChangesPage'),
   }),
   createRoute({
     getParentRoute: () => organizationRoute,
     path: 'provenance/changes/$id',
     loader: (loader) => readAhead(loader, [changeQuery(loader.params.org, loader.params.id)]),
-    component: lazyRouteComponent(() => import('./change/change-page.tsx'), 'ChangePage'),
+    component: lazyPage(() => import('./change/change-page.tsx'), 'ChangePage'),
   }),
   createRoute({
     getParentRoute: () => organizationRoute,
@@ -32,18 +33,18 @@ export const provenanceRoutes = [
     validateSearch: LineageSearch,
     loaderDeps: ({ search }) => search,
     loader: (loader) => readAhead(loader, [lineagesQuery(loader.params.org, loader.deps)]),
-    component: lazyRouteComponent(() => import('./lineages/lineages-page.tsx'), 'LineagesPage'),
+    component: lazyPage(() => import('./lineages/lineages-page.tsx'), 'LineagesPage'),
   }),
   createRoute({
     getParentRoute: () => organizationRoute,
     path: 'provenance/lineage/$id',
     loader: (loader) => readAhead(loader, [statementQuery(loader.params.org, 'lineage', loader.params.id)]),
-    component: lazyRouteComponent(() => import('./lineage/lineage-page.tsx'), 'LineagePage'),
+    component: lazyPage(() => import('./lineage/lineage-page.tsx'), 'LineagePage'),
   }),
   createRoute({
     getParentRoute: () => organizationRoute,
     path: 'provenance/keys',
     loader: (loader) => readAhead(loader, [signingKeysQuery(loader.params.org)]),
-    component: lazyRouteComponent(() => import('./keys/keys-page.tsx'), 'KeysPage'),
+    component: lazyPage(() => import('./keys/keys-page.tsx'), 'KeysPage'),
   }),
 ] as const

@@ -1,7 +1,8 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
 import * as v from 'valibot'
 import { readAhead } from '../api/queries.ts'
 import { count, text } from '../list/search-params.ts'
+import { lazyPage } from '../page/lazy-part.tsx'
 import { organizationRoute, signedInRoute } from '../shell/parent-routes.tsx'
 import { artifactsQuery, RunSearch, reportsQuery, runQuery, runsQuery } from './facts/queries.ts'
 
@@ -12,7 +13,7 @@ export const runRoutes = [
     validateSearch: RunSearch,
     loaderDeps: ({ search }) => search,
     loader: (loader) => readAhead(loader, [runsQuery(loader.params.org, loader.deps)]),
-    component: lazyRouteComponent(() => import('./runs/runs-page.tsx'), 'RunsPage'),
+    component: lazyPage(() => import('./runs/runs-page.tsx'), 'RunsPage'),
   }),
   createRoute({
     getParentRoute: () => organizationRoute,
@@ -22,11 +23,11 @@ export const runRoutes = [
       const { org, id } = loader.params
       readAhead(loader, [runQuery(org, id), reportsQuery(org, id), artifactsQuery(org, id)])
     },
-    component: lazyRouteComponent(() => import('./run/run-page.tsx'), 'RunPage'),
+    component: lazyPage(() => import('./run/run-page.tsx'), 'RunPage'),
   }),
 ] as const
 
-const findRun = lazyRouteComponent(() => import('../shell/find-organization.tsx'), 'FindRun')
+const findRun = lazyPage(() => import('../shell/find-organization.tsx'), 'FindRun')
 
 /** The addresses that CI jobs print. They do not name the organization. */
 export const runLinkRoutes = [

@@ -1,5 +1,6 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
 import { readAhead } from '../api/queries.ts'
+import { lazyPage } from '../page/lazy-part.tsx'
 import { organizationRoute } from '../shell/parent-routes.tsx'
 import {
   alertQuery,
@@ -20,7 +21,7 @@ export const securityRoutes = [
     validateSearch: IssueSearch,
     loaderDeps: ({ search }) => search,
     loader: (loader) => readAhead(loader, [issuesQuery(loader.params.org, loader.deps, Date.now())]),
-    component: lazyRouteComponent(() => import('./issues/issues-page.tsx'), 'IssuesPage'),
+    component: lazyPage(() => import('./issues/issues-page.tsx'), 'IssuesPage'),
   }),
   createRoute({
     getParentRoute: () => organizationRoute,
@@ -29,7 +30,7 @@ export const securityRoutes = [
       const { org, id } = loader.params
       readAhead(loader, [issueQuery(org, id), issueFindingsQuery(org, id)])
     },
-    component: lazyRouteComponent(() => import('./issue/issue-page.tsx'), 'IssuePage'),
+    component: lazyPage(() => import('./issue/issue-page.tsx'), 'IssuePage'),
   }),
   createRoute({
     getParentRoute: () => organizationRoute,
@@ -37,13 +38,13 @@ export const securityRoutes = [
     validateSearch: FindingSearch,
     loaderDeps: ({ search }) => search,
     loader: (loader) => readAhead(loader, [findingsQuery(loader.params.org, loader.deps, Date.now())]),
-    component: lazyRouteComponent(() => import('./findings/findings-page.tsx'), 'FindingsPage'),
+    component: lazyPage(() => import('./findings/findings-page.tsx'), 'FindingsPage'),
   }),
   createRoute({
     getParentRoute: () => organizationRoute,
     path: 'security/findings/$id',
     loader: (loader) => readAhead(loader, [findingQuery(loader.params.org, loader.params.id)]),
-    component: lazyRouteComponent(() => import('./finding/finding-page.tsx'), 'FindingPage'),
+    component: lazyPage(() => import('./finding/finding-page.tsx'), 'FindingPage'),
   }),
   createRoute({
     getParentRoute: () => organizationRoute,
@@ -51,13 +52,13 @@ export const securityRoutes = [
     validateSearch: AlertSearch,
     loaderDeps: ({ search }) => search,
     loader: (loader) => readAhead(loader, [alertsQuery(loader.params.org, loader.deps)]),
-    component: lazyRouteComponent(() => import('./alerts/alerts-page.tsx'), 'AlertsPage'),
+    component: lazyPage(() => import('./alerts/alerts-page.tsx'), 'AlertsPage'),
   }),
   createRoute({
     getParentRoute: () => organizationRoute,
     path: 'security/alerts/$id',
     loader: (loader) => readAhead(loader, [alertQuery(loader.params.org, loader.params.id)]),
-    component: lazyRouteComponent(() => import('./alert/alert-page.tsx'), 'AlertPage'),
+    component: lazyPage(() => import('./alert/alert-page.tsx'), 'AlertPage'),
   }),
   createRoute({
     getParentRoute: () => organizationRoute,
@@ -65,6 +66,6 @@ export const securityRoutes = [
     validateSearch: TriageSearch,
     loaderDeps: ({ search }) => search,
     loader: (loader) => readAhead(loader, [triagesQuery(loader.params.org, loader.deps)]),
-    component: lazyRouteComponent(() => import('./triages/triages-page.tsx'), 'TriagesPage'),
+    component: lazyPage(() => import('./triages/triages-page.tsx'), 'TriagesPage'),
   }),
 ] as const

@@ -1,7 +1,8 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
 import * as v from 'valibot'
 import { readAhead } from '../api/queries.ts'
 import { choice, text } from '../list/search-params.ts'
+import { lazyPage } from '../page/lazy-part.tsx'
 import { settingsRoute } from './frame/settings-route.ts'
 import { gateQuery, gatesQuery } from './gate/queries.ts'
 
@@ -11,18 +12,18 @@ export const gateRoutes = [
     path: 'gates',
     validateSearch: v.object({ name: text(200) }),
     loader: (loader) => readAhead(loader, [gatesQuery(loader.params.org)]),
-    component: lazyRouteComponent(() => import('./gates/gates-page.tsx'), 'GatesPage'),
+    component: lazyPage(() => import('./gates/gates-page.tsx'), 'GatesPage'),
   }),
   createRoute({
     getParentRoute: () => settingsRoute,
     path: 'gates/new',
-    component: lazyRouteComponent(() => import('./gate/new-gate-page.tsx'), 'NewGatePage'),
+    component: lazyPage(() => import('./gate/new-gate-page.tsx'), 'NewGatePage'),
   }),
   createRoute({
     getParentRoute: () => settingsRoute,
     path: 'gates/$id',
     validateSearch: v.object({ tab: choice(['settings', 'versions']) }),
     loader: (loader) => readAhead(loader, [gateQuery(loader.params.org, loader.params.id)]),
-    component: lazyRouteComponent(() => import('./gate/gate-page.tsx'), 'GatePage'),
+    component: lazyPage(() => import('./gate/gate-page.tsx'), 'GatePage'),
   }),
 ] as const

@@ -1,7 +1,8 @@
-import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router'
+import { createRoute, redirect } from '@tanstack/react-router'
 import * as v from 'valibot'
 import { readAhead } from '../api/queries.ts'
 import { choice, text } from '../list/search-params.ts'
+import { lazyPage } from '../page/lazy-part.tsx'
 import { pages } from '../page/pages.ts'
 import { auditLogRoutes } from './audit-log/routes.ts'
 import { codeHostRoutes } from './code-host-routes.ts'
@@ -33,7 +34,7 @@ const children = [
     getParentRoute: () => settingsRoute,
     path: 'general',
     loader: (loader) => readAhead(loader, [organizationQuery(loader.params.org)]),
-    component: lazyRouteComponent(() => import('./general/general-page.tsx'), 'GeneralPage'),
+    component: lazyPage(() => import('./general/general-page.tsx'), 'GeneralPage'),
   }),
   createRoute({
     getParentRoute: () => settingsRoute,
@@ -46,39 +47,39 @@ const children = [
       const list = tab === 'invitations' ? invitationsQuery(org) : membersQuery(org, filters)
       readAhead(loader, [list, rolesQuery(org)], { permission: 'manage_members' })
     },
-    component: lazyRouteComponent(() => import('./members/members-page.tsx'), 'MembersPage'),
+    component: lazyPage(() => import('./members/members-page.tsx'), 'MembersPage'),
   }),
   createRoute({
     getParentRoute: () => settingsRoute,
     path: 'roles',
     loader: (loader) => readAhead(loader, [rolesQuery(loader.params.org)], { permission: 'manage_members' }),
-    component: lazyRouteComponent(() => import('./roles/roles-page.tsx'), 'RolesPage'),
+    component: lazyPage(() => import('./roles/roles-page.tsx'), 'RolesPage'),
   }),
   createRoute({
     getParentRoute: () => settingsRoute,
     path: 'single-sign-on',
     loader: (loader) => readAhead(loader, [singleSignOnQuery(loader.params.org)], { permission: 'manage_members' }),
-    component: lazyRouteComponent(() => import('./single-sign-on/single-sign-on-page.tsx'), 'SingleSignOnPage'),
+    component: lazyPage(() => import('./single-sign-on/single-sign-on-page.tsx'), 'SingleSignOnPage'),
   }),
   createRoute({
     getParentRoute: () => settingsRoute,
     path: 'api-keys',
     validateSearch: v.object({ state: choice(CREDENTIAL_STATES), name: text(100) }),
     loader: (loader) => readAhead(loader, [apiKeysQuery(loader.params.org)], { permission: 'manage_integrations' }),
-    component: lazyRouteComponent(() => import('./api-keys/api-keys-page.tsx'), 'ApiKeysPage'),
+    component: lazyPage(() => import('./api-keys/api-keys-page.tsx'), 'ApiKeysPage'),
   }),
   createRoute({
     getParentRoute: () => settingsRoute,
     path: 'oidc-trusts',
     validateSearch: v.object({ state: choice(CREDENTIAL_STATES) }),
     loader: (loader) => readAhead(loader, [oidcTrustsQuery(loader.params.org)], { permission: 'manage_integrations' }),
-    component: lazyRouteComponent(() => import('./oidc-trusts/oidc-trusts-page.tsx'), 'OidcTrustsPage'),
+    component: lazyPage(() => import('./oidc-trusts/oidc-trusts-page.tsx'), 'OidcTrustsPage'),
   }),
   createRoute({
     getParentRoute: () => settingsRoute,
     path: 'usage',
     loader: (loader) => readAhead(loader, [usageQuery(loader.params.org)]),
-    component: lazyRouteComponent(() => import('./usage/usage-page.tsx'), 'UsagePage'),
+    component: lazyPage(() => import('./usage/usage-page.tsx'), 'UsagePage'),
   }),
   ...codeHostRoutes,
   ...gateRoutes,

@@ -1,8 +1,22 @@
 import type { ButtonProps } from '@mantine/core'
-import { type ComponentPropsWithRef, type ComponentType, Suspense, useState } from 'react'
+import { type ComponentPropsWithRef, type ComponentType, useState } from 'react'
+import { lazyPart, ScriptNotice } from '../page/lazy-part.tsx'
 
 /** The button of a menu, the same before and after the menu is loaded. */
 export type MenuButton = ComponentType<ButtonProps & Omit<ComponentPropsWithRef<'button'>, keyof ButtonProps>>
+
+/** A menu that is loaded when it is opened for the first time. */
+export function lazyMenu(load: () => Promise<ComponentType<{ button: MenuButton }>>) {
+  return lazyPart(load, {
+    waiting: ({ button: Button }) => <Button aria-haspopup="menu" aria-expanded={false} />,
+    failed: ({ button: Button }) => (
+      <>
+        <Button aria-haspopup="menu" aria-expanded={false} />
+        <ScriptNotice title="The menu could not be loaded" />
+      </>
+    ),
+  })
+}
 
 type LazyMenuProps = {
   button: MenuButton
@@ -15,7 +29,8 @@ type LazyMenuProps = {
 export function LazyMenu({ button: Button, menu: Menu, load }: LazyMenuProps) {
   const [isWanted, setWanted] = useState(false)
   const prepare = () => void load().catch(() => {})
-  const closed = (
+  if (isWanted) return <Menu button={Button} />
+  return (
     <Button
       aria-haspopup="menu"
       aria-expanded={false}
@@ -23,11 +38,5 @@ export function LazyMenu({ button: Button, menu: Menu, load }: LazyMenuProps) {
       onFocus={prepare}
       onClick={() => setWanted(true)}
     />
-  )
-  if (!isWanted) return closed
-  return (
-    <Suspense fallback={closed}>
-      <Menu button={Button} />
-    </Suspense>
   )
 }

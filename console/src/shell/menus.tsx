@@ -1,11 +1,10 @@
 import { Avatar, Button, VisuallyHidden } from '@mantine/core'
 import { IconSelector, IconUser } from '@tabler/icons-react'
-import { lazy } from 'react'
 import { useOrganization, useSession } from '../api/session.ts'
-import { LazyMenu, type MenuButton } from './lazy-menu.tsx'
+import { LazyMenu, lazyMenu, type MenuButton } from './lazy-menu.tsx'
 
-const loadOrganizationMenu = async () => ({ default: (await import('./opened-menus.tsx')).OpenedOrganizationMenu })
-const OpenedOrganizationMenu = lazy(loadOrganizationMenu)
+const loadOrganizationMenu = async () => (await import('./opened-menus.tsx')).OpenedOrganizationMenu
+const OpenedOrganizationMenu = lazyMenu(loadOrganizationMenu)
 
 const OrganizationButton: MenuButton = (props) => {
   const { name } = useOrganization()
@@ -23,8 +22,8 @@ const OrganizationButton: MenuButton = (props) => {
   )
 }
 
-const loadUserMenu = async () => ({ default: (await import('./opened-menus.tsx')).OpenedUserMenu })
-const OpenedUserMenu = lazy(loadUserMenu)
+const loadUserMenu = async () => (await import('./opened-menus.tsx')).OpenedUserMenu
+const OpenedUserMenu = lazyMenu(loadUserMenu)
 
 const UserButton: MenuButton = (props) => {
   const { user } = useSession()

@@ -9,6 +9,7 @@ import { formatAddress, pages } from '../page/pages.ts'
 import { Empty } from '../page/states.tsx'
 import classes from './app-frame.module.css'
 import { AppFrame } from './app-frame.tsx'
+import { ConnectionNotice } from './connection-notice.tsx'
 import { Keys } from './keys.tsx'
 import { OrganizationMenu } from './menus.tsx'
 import { MAIN_PAGES, NAVIGATION, rememberOrganization } from './navigation.ts'
@@ -39,6 +40,7 @@ function Frame({ org }: { org: string }) {
   return (
     <AppFrame top={<OrganizationMenu />} links={<Navigation org={org} />}>
       <Outlet />
+      <ConnectionNotice />
     </AppFrame>
   )
 }

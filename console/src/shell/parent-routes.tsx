@@ -1,12 +1,21 @@
 import { Anchor } from '@mantine/core'
 import { IconError404 } from '@tabler/icons-react'
 import type { QueryClient } from '@tanstack/react-query'
-import { createRootRouteWithContext, createRoute, Outlet, redirect } from '@tanstack/react-router'
+import {
+  createRootRouteWithContext,
+  createRoute,
+  type ErrorComponentProps,
+  Outlet,
+  redirect,
+  useRouter,
+} from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { ConfirmIdentityDialog } from '../actions/confirm-identity-dialog.tsx'
 import { listenToKeys } from '../actions/shortcuts.ts'
 import { asApiError } from '../api/api-error.ts'
 import { sessionQuery } from '../api/session.ts'
+import { ScriptError, ScriptProblem } from '../page/lazy-part.tsx'
+import { Page } from '../page/page.tsx'
 import { Empty, Problem } from '../page/states.tsx'
 import { PageAnnouncer } from './app-frame.tsx'
 import { OrganizationShell } from './organization-shell.tsx'
@@ -20,8 +29,26 @@ export const rootRoute = createRootRouteWithContext<{ queries: QueryClient }>()(
       <NotFound />
     </main>
   ),
-  errorComponent: ({ error, reset }) => <Problem error={error} title="This page could not be shown" retry={reset} />,
+  errorComponent: PageProblem,
 })
+
+/** A page that could not be loaded or shown. It takes the place of the page inside the frame. */
+export function PageProblem({ error, reset }: ErrorComponentProps) {
+  const router = useRouter()
+  const retry = () => {
+    reset()
+    void router.invalidate()
+  }
+  return (
+    <Page title="Page not shown">
+      {error instanceof ScriptError ? (
+        <ScriptProblem title="This page could not be loaded" />
+      ) : (
+        <Problem error={error} title="This page could not be shown" retry={retry} />
+      )}
+    </Page>
+  )
+}
 
 /** Everything that needs a session. Others are sent to the sign-in page, and come back afterwards. */
 export const signedInRoute = createRoute({

@@ -1,9 +1,14 @@
-import { lazy, Suspense, useState } from 'react'
+import { useState } from 'react'
 import { useShortcuts } from '../actions/shortcuts.ts'
+import { lazyPart, ScriptNotice } from '../page/lazy-part.tsx'
 import { openCommandPalette, shownDialog, showShortcuts } from './shown-dialog.ts'
 
-const CommandPalette = lazy(async () => ({ default: (await import('./command-palette.tsx')).CommandPalette }))
-const ShortcutOverview = lazy(async () => ({ default: (await import('./shortcut-overview.tsx')).ShortcutOverview }))
+const CommandPalette = lazyPart(async () => (await import('./command-palette.tsx')).CommandPalette, {
+  failed: ({ opened }) => opened && <ScriptNotice title="The search could not be loaded" />,
+})
+const ShortcutOverview = lazyPart(async () => (await import('./shortcut-overview.tsx')).ShortcutOverview, {
+  failed: ({ opened }) => opened && <ScriptNotice title="The list of shortcuts could not be loaded" />,
+})
 
 const close = () => shownDialog.set(null)
 
@@ -18,10 +23,10 @@ export function ShellDialogs() {
   ])
   return (
     wasOpened && (
-      <Suspense>
+      <>
         <CommandPalette opened={dialog === 'search'} onClose={close} />
         <ShortcutOverview opened={dialog === 'shortcuts'} onClose={close} />
-      </Suspense>
+      </>
     )
   )
 }

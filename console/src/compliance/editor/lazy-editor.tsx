@@ -1,14 +1,18 @@
 import { Group, Skeleton, Stack, Text, UnstyledButton } from '@mantine/core'
 import { IconAlertTriangle, IconCircleCheck, IconLoader2 } from '@tabler/icons-react'
-import { type ComponentProps, lazy, Suspense } from 'react'
+import { lazyPart } from '../../page/lazy-part.tsx'
 import type { FileMistake } from './file-mistakes.ts'
 import classes from './lazy-editor.module.css'
 import type { PolicyCheck } from './policy-draft.ts'
 
 // The editor is large: it is loaded with the first page that shows a file.
-const Editor = lazy(() => import('./code-editor.tsx'))
+export const CodeEditor = lazyPart(async () => (await import('./code-editor.tsx')).default, {
+  waiting: () => <Skeleton height={320} aria-busy />,
+})
 
-const Comparison = lazy(() => import('./compare-files.tsx'))
+export const CompareFiles = lazyPart(async () => (await import('./compare-files.tsx')).default, {
+  waiting: () => <Skeleton height={240} aria-busy />,
+})
 
 const STATES = {
   checking: [IconLoader2, 'neutral', 'Checking'],
@@ -16,22 +20,6 @@ const STATES = {
   invalid: [IconAlertTriangle, 'failure', 'The file is not valid'],
   unchecked: [IconAlertTriangle, 'waiting', 'The server could not check the file. It is checked when you apply it.'],
 } as const
-
-export function CodeEditor(props: ComponentProps<typeof Editor>) {
-  return (
-    <Suspense fallback={<Skeleton height={320} aria-busy />}>
-      <Editor {...props} />
-    </Suspense>
-  )
-}
-
-export function CompareFiles(props: ComponentProps<typeof Comparison>) {
-  return (
-    <Suspense fallback={<Skeleton height={240} aria-busy />}>
-      <Comparison {...props} />
-    </Suspense>
-  )
-}
 
 type MistakeListProps = { check: PolicyCheck; onOpen: (mistake: FileMistake) => void }
 

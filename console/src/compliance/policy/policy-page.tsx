@@ -2,13 +2,13 @@ import { Alert, Button, Code, Group, Stack, Tabs, Text } from '@mantine/core'
 import { IconFileCode, IconPencil, IconTarget, IconTrash } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
-import { lazy, Suspense } from 'react'
 import { ConfirmForm, Dialog, useDialog } from '../../actions/dialog.tsx'
 import { notifyDone } from '../../actions/notify.tsx'
 import { isPending, notifyPending } from '../../actions/pending-changes.tsx'
 import { useOrganization, usePermission } from '../../api/session.ts'
 import { useApiMutation } from '../../api/updates.ts'
 import { ToneBadge } from '../../page/badges.tsx'
+import { lazyPart } from '../../page/lazy-part.tsx'
 import { Link } from '../../page/link.tsx'
 import { Page } from '../../page/page.tsx'
 import { pages } from '../../page/pages.ts'
@@ -20,8 +20,9 @@ import { policyQuery } from '../facts/queries.ts'
 import { ENGINE_NAMES, type PolicyTab, type PolicyWithFile, SCOPE_NAMES } from '../facts/vocabulary.ts'
 import { PolicyResultsTab } from './policy-results-tab.tsx'
 
-const PolicyEditTab = lazy(() => import('./policy-edit-tab.tsx'))
-const PolicyVersionsTab = lazy(() => import('./policy-versions-tab.tsx'))
+const waiting = () => <LineSkeleton lines={10} />
+const PolicyEditTab = lazyPart(async () => (await import('./policy-edit-tab.tsx')).default, { waiting })
+const PolicyVersionsTab = lazyPart(async () => (await import('./policy-versions-tab.tsx')).default, { waiting })
 const route = getRouteApi('/signed-in/orgs/$org/compliance/policies/$id')
 
 /** One policy: its file, its results, its versions, and its editor. */
@@ -120,20 +121,18 @@ function PolicyTabs({ policy, mayEdit }: { policy: PolicyWithFile; mayEdit: bool
         <Tabs.Tab value="versions">Versions</Tabs.Tab>
         {mayEdit && <Tabs.Tab value="edit">Edit</Tabs.Tab>}
       </Tabs.List>
-      <Suspense fallback={<LineSkeleton lines={10} />}>
-        <Tabs.Panel value="file" pt="md">
-          <PolicyFileTab policy={policy} onEdit={mayEdit ? () => open('edit') : undefined} />
-        </Tabs.Panel>
-        <Tabs.Panel value="results" pt="md">
-          <PolicyResultsTab policy={policy} status={search.status} />
-        </Tabs.Panel>
-        <Tabs.Panel value="versions" pt="md">
-          <PolicyVersionsTab policy={policy} earlier={search.earlier} later={search.later} />
-        </Tabs.Panel>
-        <Tabs.Panel value="edit" pt="md">
-          <PolicyEditTab key={policy.id} policy={policy} />
-        </Tabs.Panel>
-      </Suspense>
+      <Tabs.Panel value="file" pt="md">
+        <PolicyFileTab policy={policy} onEdit={mayEdit ? () => open('edit') : undefined} />
+      </Tabs.Panel>
+      <Tabs.Panel value="results" pt="md">
+        <PolicyResultsTab policy={policy} status={search.status} />
+      </Tabs.Panel>
+      <Tabs.Panel value="versions" pt="md">
+        <PolicyVersionsTab policy={policy} earlier={search.earlier} later={search.later} />
+      </Tabs.Panel>
+      <Tabs.Panel value="edit" pt="md">
+        <PolicyEditTab key={policy.id} policy={policy} />
+      </Tabs.Panel>
     </Tabs>
   )
 }

@@ -13,9 +13,10 @@ import {
   UnstyledButton,
 } from '@mantine/core'
 import { IconChevronDown, IconChevronRight } from '@tabler/icons-react'
-import { lazy, Suspense, useEffect, useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { api, type Schema } from '../../api/client.ts'
 import { StatusBadge, statusLook, ToneBadge, TrustBadge } from '../../page/badges.tsx'
+import { lazyPart } from '../../page/lazy-part.tsx'
 import { formatCount, formatSize } from '../../page/numbers.ts'
 import { Section } from '../../page/sections.tsx'
 import { ErrorBoundary, LineSkeleton, QueryView } from '../../page/states.tsx'
@@ -29,7 +30,10 @@ import classes from './report-list.module.css'
 const OPEN_MAX = 3
 
 const SHOWN_FIRST = 50
-const Markdown = lazy(() => import('./markdown.tsx').then((module) => ({ default: module.Markdown })))
+const Markdown = lazyPart(async () => (await import('./markdown.tsx')).Markdown, {
+  waiting: () => <Skeleton height={80} />,
+  failed: ({ text }) => <TextBlock label="Summary" text={text} />,
+})
 
 /** The worst comes first. */
 const ORDER = ['fail', 'warn', 'pass', 'info']
@@ -218,10 +222,8 @@ function ReportSummary({ text }: { text: string }) {
   const rest = text.slice(start.length)
   return (
     <Stack gap="xs" align="stretch">
-      <ErrorBoundary fallback={<TextBlock label="Summary" text={start} />}>
-        <Suspense fallback={<Skeleton height={80} />}>
-          <Markdown text={start} />
-        </Suspense>
+      <ErrorBoundary fallback={() => <TextBlock label="Summary" text={start} />}>
+        <Markdown text={start} />
       </ErrorBoundary>
       {rest !== '' &&
         (showsRest ? (

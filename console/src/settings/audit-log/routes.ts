@@ -1,5 +1,6 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
 import { readAhead } from '../../api/queries.ts'
+import { lazyPage } from '../../page/lazy-part.tsx'
 import { settingsRoute } from '../frame/settings-route.ts'
 import { AuditSearch, auditLogQuery } from './queries.ts'
 
@@ -11,6 +12,6 @@ export const auditLogRoutes = [
     loaderDeps: ({ search }) => search,
     loader: (loader) =>
       readAhead(loader, [auditLogQuery(loader.params.org, loader.deps)], { permission: 'read_audit_log' }),
-    component: lazyRouteComponent(() => import('./audit-log-page.tsx'), 'AuditLogPage'),
+    component: lazyPage(() => import('./audit-log-page.tsx'), 'AuditLogPage'),
   }),
 ] as const

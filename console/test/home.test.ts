@@ -5,6 +5,7 @@ import { createRun, patchRun } from '../../server/test/support/ci-runs.ts'
 import { configureGate, openGate } from '../../server/test/support/gates.ts'
 import { bom } from '../../server/test/support/issues.ts'
 import type { Person } from '../../server/test/support/people.ts'
+import { apply } from '../../server/test/support/policies.ts'
 import { uploadReport } from '../../server/test/support/reports.ts'
 import { sarif, sarifResult } from '../../server/test/support/sarif.ts'
 import {
@@ -14,6 +15,7 @@ import {
   startTestConsole,
   type TestConsole,
 } from './support/console.ts'
+import { BLOCKING } from './support/deployments.ts'
 import { importThreats, LOG4SHELL } from './support/security.ts'
 import { storeMuch } from './support/stored-organization.ts'
 
@@ -158,6 +160,29 @@ test('a new organization gets first steps, which tick themselves', async () => {
   await createRun(shown.api, caller)
   await page.reload()
   await panel(page, 'Waiting for you').waitFor()
+  await steps.getByRole('link', { name: 'Create a gate' }).click()
+  await page.waitForURL(/settings\/gates\/new$/)
+  await configureGate(shown.api, caller, { environment: 'production' })
+  await page.goto(`/orgs/${caller.slug}`)
+  await panel(page, 'Waiting for you').waitFor()
   await assertCount(steps, 0)
   await page.context().close()
+})
+
+test('a deployment that a policy blocks says so, and waits for who can override', async () => {
+  const caller = await shown.api.caller()
+  const { orgId, slug } = caller
+  await apply(shown.api, caller, BLOCKING)
+  await configureGate(shown.api, caller, { environment: 'locked' })
+  const run = await createRun(shown.api, caller, { ref: 'main' })
+  await openGate(shown.api, caller, { run_id: run.id, environment: 'locked' })
+  const viewer = await shown.open(await shown.person({ orgId, slug, role: 'viewer' }), `/orgs/${slug}`)
+  await panel(viewer, 'Waiting for approval')
+    .getByText('Blocked by Tests have passed. Waits for somebody with “Override compliance”')
+    .waitFor()
+  const security = await shown.open(await shown.person({ orgId, slug, role: 'security' }), `/orgs/${slug}`)
+  await panel(security, 'Waiting for you').getByText('Blocked by Tests have passed. Asked').waitFor()
+  await panel(security, 'Waiting for you')
+    .getByRole('link', { name: /Review/ })
+    .waitFor()
 })

@@ -10,6 +10,7 @@ import { Page } from '../page/page.tsx'
 import { pages } from '../page/pages.ts'
 import { IntelNotice } from '../security/facts/intel-notice.tsx'
 import { organizationQuery } from '../settings/frame/queries.ts'
+import { gatesQuery } from '../settings/gate/queries.ts'
 import { IssueCharts, RunChart } from './charts/charts.tsx'
 import { DeliveryCharts } from './charts/delivery-charts.tsx'
 import classes from './facts/home.module.css'
@@ -66,7 +67,7 @@ export function HomePage() {
 type FirstStepsProps = { org: string; steps: StepStates }
 
 /** What to do with a new organization. Each step ticks itself. */
-function FirstSteps({ org, steps: { hasUpload, hasRun } }: FirstStepsProps) {
+function FirstSteps({ org, steps: { hasUpload, hasRun, hasGate, managesGates } }: FirstStepsProps) {
   const managesHosts = usePermission('manage_integrations')
   const managesMembers = usePermission('manage_members')
   const managesPolicies = usePermission('manage_policies')
@@ -122,6 +123,15 @@ function FirstSteps({ org, steps: { hasUpload, hasRun } }: FirstStepsProps) {
             on.
           </Step>
         )}
+        {managesGates && (
+          <Step
+            isDone={hasGate}
+            title="Let people or policies approve deployments"
+            action={<ButtonLink {...pages.newGate(org)}>Create a gate</ButtonLink>}
+          >
+            A gate for production holds a deployment until it is approved: <Code>npx shiplock gate open --wait</Code>.
+          </Step>
+        )}
         {managesMembers && (
           <Step
             isDone={members.data && members.data.data.length > 1}
@@ -174,7 +184,9 @@ type StepStates = {
   hasRun: boolean | undefined
   /** Nothing is there yet that Home could show. */
   isEmpty: boolean
-  /** The first steps are shown: until there are runs and reports. */
+  hasGate: boolean | undefined
+  managesGates: boolean
+  /** The first steps are shown: until there are runs, reports, and a gate for who can create one. */
   isNew: boolean
 }
 
@@ -185,9 +197,15 @@ function useFirstSteps(org: string): StepStates {
   const runs = useQuery(queries.runs)
   const hasUpload = uploads.data && uploads.data.data.length > 0
   const hasRun = runs.data && runs.data.data.length > 0
+  const managesGates = usePermission('manage_gates')
+  const gates = useQuery({ ...gatesQuery(org), enabled: managesGates })
+  const hasGate = gates.data && gates.data.data.length > 0
   return {
-    ...{ hasUpload, hasRun },
+    hasUpload,
+    hasRun,
+    hasGate,
+    managesGates,
     isEmpty: hasUpload === false && hasRun === false,
-    isNew: hasUpload === false || hasRun === false,
+    isNew: hasUpload === false || hasRun === false || hasGate === false,
   }
 }

@@ -51,8 +51,8 @@ type Answerer = { deployment: Deployment; decision: Decision; permissions: Permi
 
 /** The answers that the deployment waits for, with what keeps the user from giving them. */
 export function answerOptions({ deployment, decision, permissions }: Answerer): AnswerOption[] {
-  if (!waitsForAnswer(deployment)) return []
-  const approval = deployment.policy_evaluation?.decision === 'block' ? 'override' : 'approve'
+  const approval = neededApproval(deployment)
+  if (approval === null) return []
   const { approve, reject } = decision.refused
   return [
     { kind: approval, refusal: approve?.message ?? missingPermission(approval, permissions) },
@@ -60,15 +60,26 @@ export function answerOptions({ deployment, decision, permissions }: Answerer): 
   ]
 }
 
-/** Whether the deployment waits for Shiplock's own rule, and not only for the code host. */
-function waitsForAnswer({ status, custom_rule_state }: Deployment): boolean {
-  return status === 'pending_approval' && custom_rule_state === 'pending'
+/** The approval that Shiplock's own rule waits for. Null if the deployment waits for none. */
+export function neededApproval(deployment: Deployment): 'approve' | 'override' | null {
+  const { status, custom_rule_state, policy_evaluation } = deployment
+  if (status !== 'pending_approval' || custom_rule_state !== 'pending') return null
+  return policy_evaluation?.decision === 'block' ? 'override' : 'approve'
+}
+
+/** Whether somebody can give the answer, or a part of it. */
+export function canAnswer(kind: AnswerKind, permissions: Permission[]): boolean {
+  return NEEDED[kind].some((permission) => permissions.includes(permission))
+}
+
+/** The permission that an answer needs first, as people read it. */
+export function namePermission(kind: AnswerKind): string {
+  return PERMISSION_NAMES[NEEDED[kind][0]]
 }
 
 function missingPermission(kind: AnswerKind, permissions: Permission[]): string | null {
-  const needed = NEEDED[kind]
-  if (needed.some((permission) => permissions.includes(permission))) return null
-  return `${NEEDS[kind]} the permission “${PERMISSION_NAMES[needed[0]]}”. An Org admin can give you a role that has it.`
+  if (canAnswer(kind, permissions)) return null
+  return `${NEEDS[kind]} the permission “${namePermission(kind)}”. An Org admin can give you a role that has it.`
 }
 
 /** What a second person has to add to an override by the user. Null if they need none. */

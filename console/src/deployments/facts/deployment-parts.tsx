@@ -38,14 +38,20 @@ export function DeploymentStateBadge({ state, size }: { state: DeploymentState; 
 export function NoDeployments() {
   const { slug: org } = useOrganization()
   const canConnect = usePermission('manage_integrations')
+  const managesGates = usePermission('manage_gates')
   return (
     <Empty
       icon={IconRocket}
       title="No deployments"
-      actions={canConnect && <ButtonLink {...pages.codeHosts(org)}>Connect a code host</ButtonLink>}
+      actions={
+        <>
+          {canConnect && <ButtonLink {...pages.codeHosts(org)}>Connect a code host</ButtonLink>}
+          {managesGates && <ButtonLink {...pages.newGate(org)}>Create a gate</ButtonLink>}
+        </>
+      }
     >
-      Deployments of connected code hosts appear here by themselves. In other CI systems, run{' '}
-      <code>shiplock gate open --wait</code> before the job that deploys.
+      Deployments of connected code hosts appear here by themselves. In other CI systems, create a gate for the
+      environment, then run <code>shiplock gate open --wait</code> before the job that deploys.
     </Empty>
   )
 }

@@ -3,7 +3,8 @@ import { IconAlertTriangle, IconCircleCheck, IconCircleDashed, IconFlame } from 
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useId } from 'react'
 import type { Schema } from '../../api/client.ts'
-import { usePermission } from '../../api/session.ts'
+import { useOrganization, usePermission } from '../../api/session.ts'
+import { canAnswer, namePermission, neededApproval } from '../../deployments/answers/answer-options.ts'
 import { SeverityBadge, ToneBadge } from '../../page/badges.tsx'
 import { ButtonLink, Link } from '../../page/link.tsx'
 import { formatCompact, formatCount } from '../../page/numbers.ts'
@@ -149,9 +150,13 @@ type Deployment = Schema<'Deployment'>
 
 /** Deployments that wait: first those that the reader can answer, the longest waiting first. */
 export function WaitingPanel({ org }: { org: string }) {
-  const canAnswer = usePermission('answer_deployment_gates')
+  const { permissions } = useOrganization()
+  const answers = canAnswer('approve', permissions) || canAnswer('override', permissions)
   const query = useQuery(waitingQuery(org))
-  const isMine = ({ custom_rule_state }: Deployment) => canAnswer && custom_rule_state === 'pending'
+  const isMine = (deployment: Deployment) => {
+    const approval = neededApproval(deployment)
+    return approval !== null && canAnswer(approval, permissions)
+  }
   const waiting = query.data?.data.toSorted(
     (a, b) => Number(isMine(b)) - Number(isMine(a)) || a.created_at.localeCompare(b.created_at),
   )
@@ -159,9 +164,9 @@ export function WaitingPanel({ org }: { org: string }) {
   const total = `${formatCount(waiting?.length ?? 0)}${query.data?.next_cursor ? '+' : ''}`
   return (
     <Panel
-      title={canAnswer ? 'Waiting for you' : 'Waiting for approval'}
+      title={answers ? 'Waiting for you' : 'Waiting for approval'}
       items={waiting?.slice(0, SHOWN)}
-      count={canAnswer && String(mine) !== total ? `${formatCount(mine)} of ${total}` : total}
+      count={answers && String(mine) !== total ? `${formatCount(mine)} of ${total}` : total}
       error={query.error}
       retry={() => void query.refetch()}
       empty="No deployment waits for approval."
@@ -186,7 +191,7 @@ function Waiting({ org, deployment, isMine }: { org: string; deployment: Deploym
           <bdi>{repository_full_name.split('/').at(-1)}</bdi> → <bdi>{environment}</bdi>
         </Link>
         <Text size="xs" c="dimmed" truncate>
-          {isMine ? 'Asked' : `Waits for ${waitsFor(deployment)}, asked`} <Time at={created_at} />
+          {describeWaiting(deployment, isMine)} <Time at={created_at} />
           {author && (
             <>
               {' '}
@@ -209,13 +214,19 @@ function Waiting({ org, deployment, isMine }: { org: string; deployment: Deploym
   )
 }
 
-function waitsFor({
-  custom_rule_state,
-  reviewers_state,
-  required_reviewers,
-  required_reviewer_teams,
-}: Deployment): string {
-  if (custom_rule_state === 'pending') return 'a release manager'
+/** What holds the deployment, and who can let it go on. The time of its creation follows. */
+function describeWaiting(deployment: Deployment, isMine: boolean): string {
+  const blocking = deployment.policy_evaluation?.policies.filter(({ decision }) => decision === 'block') ?? []
+  const who = isMine ? '' : `Waits for ${waitsFor(deployment)}, `
+  if (neededApproval(deployment) !== 'override') return who === '' ? 'Asked' : `${who}asked`
+  const more = blocking.length > 1 ? ` and ${formatCount(blocking.length - 1)} more` : ''
+  return `Blocked by ${blocking[0]?.name ?? 'a policy'}${more}. ${who === '' ? 'Asked' : `${who}asked`}`
+}
+
+function waitsFor(deployment: Deployment): string {
+  const { reviewers_state, required_reviewers, required_reviewer_teams } = deployment
+  const approval = neededApproval(deployment)
+  if (approval !== null) return `somebody with “${namePermission(approval)}”`
   const named = [...required_reviewers, ...required_reviewer_teams]
   if (reviewers_state === 'pending' && named.length > 0) return named.slice(0, 2).join(' or ')
   return reviewers_state === 'pending' ? 'reviewers on the code host' : 'the code host'

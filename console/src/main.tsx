@@ -8,8 +8,10 @@ import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { NotificationCenter } from './actions/notify.tsx'
+import { sessionEndedInAct } from './api/client.ts'
 import { createQueryClient } from './api/queries.ts'
 import { createConsoleRouter } from './router.ts'
+import { hasUnsentText } from './shell/signed-out.tsx'
 import { theme } from './theme.ts'
 
 const NONCE = document.querySelector('meta[property=csp-nonce]')?.getAttribute('content') ?? ''
@@ -18,7 +20,9 @@ Object.assign(globalThis, { __webpack_nonce__: NONCE })
 
 const queries = createQueryClient(() => {
   const { pathname, href } = router.state.location
-  if (pathname !== '/sign-in') void router.navigate({ to: '/sign-in', search: { next: href } })
+  if (pathname === '/sign-in') return
+  if (hasUnsentText()) sessionEndedInAct.set(true)
+  if (!sessionEndedInAct.get()) void router.navigate({ to: '/sign-in', search: { next: href } })
 })
 const router = createConsoleRouter(queries)
 

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { createRun } from '../../server/test/support/ci-runs.ts'
 import type { Person } from '../../server/test/support/people.ts'
+import { uploadReport } from '../../server/test/support/reports.ts'
+import { sarif, sarifResult } from '../../server/test/support/sarif.ts'
 import { assertAccessible, assertNoSidewaysScroll, startTestConsole, type TestConsole } from './support/console.ts'
 
 let shown: TestConsole
@@ -136,6 +138,31 @@ test('a session that has ended leads to the sign-in page and back', async () => 
   await page.goto(`${home}/runs?status=failure`)
   await page.getByRole('heading', { name: 'Sign in to Shiplock' }).waitFor()
   assert.equal(new URL(page.url()).searchParams.get('next'), `${home}/runs?status=failure`)
+  await page.context().close()
+})
+
+test('a session that ends while somebody writes leaves what was written, and it can be sent afterwards', async () => {
+  const writer = await shown.person()
+  await uploadReport(shown.api, shown.caller, sarif([sarifResult('rule')]))
+  const page = await shown.open(writer, `${home}/security/issues`)
+  await page.getByRole('table').getByRole('link').first().click()
+  await page.getByRole('button', { name: 'Dismiss', exact: true }).click()
+  const dialog = page.getByRole('dialog', { name: 'Dismiss 1 issue' })
+  await dialog.getByRole('radio', { name: 'Mitigated' }).check()
+  await dialog.getByLabel('Comment').fill('The input is checked one function earlier.')
+  const { sql } = shown.api.services
+  await sql`update user_sessions set ended_at = now() where user_id = ${writer.userId}`
+  await dialog.getByRole('button', { name: 'Dismiss' }).click()
+  const notice = page.getByRole('alert').filter({ hasText: 'Your session has ended.' })
+  await notice.getByRole('link', { name: 'Sign in again' }).waitFor()
+  assert.equal(await dialog.getByLabel('Comment').inputValue(), 'The input is checked one function earlier.')
+  await assertAccessible(page)
+  // As if they had signed in again in another tab, and come back.
+  await sql`update user_sessions set ended_at = null where user_id = ${writer.userId}`
+  await page.evaluate('dispatchEvent(new Event("focus"))')
+  await notice.waitFor({ state: 'detached' })
+  await dialog.getByRole('button', { name: 'Dismiss' }).click()
+  await page.getByText('Dismissed 1 issue').waitFor()
   await page.context().close()
 })
 

@@ -1,6 +1,7 @@
 import { Button, Group, Text } from '@mantine/core'
 import type { NotificationData } from '@mantine/notifications'
 import { useEffect } from 'react'
+import { asApiError } from '../api/api-error.ts'
 import { lazyPart, ScriptNotice } from '../page/lazy-part.tsx'
 import { describeProblem } from '../page/states.tsx'
 import { createStore } from './store.ts'
@@ -51,8 +52,9 @@ export function notifyDone(message: string, undo?: () => void): void {
   })
 }
 
-/** Says that something could not be done, and why. */
+/** Says that something could not be done, and why. The end of the session has a notice of its own. */
 export function notifyFailed(title: string, error: unknown): void {
+  if (asApiError(error)?.code === 'not_signed_in') return
   show(title, {
     color: 'red',
     role: 'alert',

@@ -1,5 +1,6 @@
 import createFetchClient from 'openapi-fetch'
 import createQueryClient from 'openapi-react-query'
+import { createStore } from '../actions/store.ts'
 import { readApiError, UnreachableError } from './api-error.ts'
 import type { components, paths } from './schema.ts'
 
@@ -16,10 +17,16 @@ export const client = createFetchClient<paths>({
   fetch: fetchWithConfirmation,
 })
 client.use({
-  async onResponse({ response }) {
-    if (!response.ok) throw await readApiError(response)
+  async onResponse({ request, response }) {
+    if (response.ok) return
+    const error = await readApiError(response)
+    if (request.method !== 'GET' && error.code === 'not_signed_in') sessionEndedInAct.set(true)
+    throw error
   },
 })
+
+/** Whether something could not be done because the session had ended: the page stays as it is. */
+export const sessionEndedInAct = createStore(false)
 
 /** Queries of the application's API: `api.useQuery('get', path, { params })`. */
 export const api = createQueryClient(client)

@@ -20,6 +20,7 @@ import { Empty, Problem } from '../page/states.tsx'
 import { PageAnnouncer } from './app-frame.tsx'
 import { OrganizationShell } from './organization-shell.tsx'
 import { ShellDialogs } from './shell-dialogs.tsx'
+import { SignedOutNotice } from './signed-out.tsx'
 
 /** The route above all others. */
 export const rootRoute = createRootRouteWithContext<{ queries: QueryClient }>()({
@@ -96,6 +97,7 @@ function SignedInFrame() {
       <Outlet />
       <ConfirmIdentityDialog />
       <ShellDialogs />
+      <SignedOutNotice />
       <PageAnnouncer />
     </>
   )

@@ -22,15 +22,22 @@ export type Dismissal = {
   scope: 'issue' | 'vulnerability'
 }
 
+/** What somebody has filled in. */
+export type DismissInput = { reason: DismissReason | null; comment: string; expiry: Expiry; isAnywhere: boolean }
+
+const NO_INPUT: DismissInput = { reason: null, comment: '', expiry: { choice: 'none', day: '' }, isAnywhere: false }
+
 type DismissDialogProps = {
   /** Null while the dialog is closed. */
   targets: Targets | null
+  /** What was filled in before, if it could not be stored. */
+  input?: DismissInput | undefined
   onClose: () => void
-  onDismiss: (dismissal: Dismissal) => void
+  onDismiss: (dismissal: Dismissal, input: DismissInput) => void
 }
 
 /** Asks why something is dismissed, and until when. */
-export function DismissDialog({ targets, onClose, onDismiss }: DismissDialogProps) {
+export function DismissDialog({ targets, input, onClose, onDismiss }: DismissDialogProps) {
   // The text stays while the dialog fades out.
   const [last, setLast] = useState(targets)
   if (targets !== null && targets !== last) setLast(targets)
@@ -42,16 +49,16 @@ export function DismissDialog({ targets, onClose, onDismiss }: DismissDialogProp
       size="lg"
       title={shown && `Dismiss ${countTargets(shown.type, shown.items.length)}`}
     >
-      {shown && <DismissForm targets={shown} onClose={onClose} onDismiss={onDismiss} />}
+      {shown && <DismissForm targets={shown} input={input} onClose={onClose} onDismiss={onDismiss} />}
     </Modal>
   )
 }
 
-function DismissForm({ targets, onClose, onDismiss }: DismissDialogProps & { targets: Targets }) {
-  const [reason, setReason] = useState<DismissReason | null>(null)
-  const [comment, setComment] = useState('')
-  const [expiry, setExpiry] = useState<Expiry>({ choice: 'none', day: '' })
-  const [isAnywhere, setAnywhere] = useState(false)
+function DismissForm({ targets, input = NO_INPUT, onClose, onDismiss }: DismissDialogProps & { targets: Targets }) {
+  const [reason, setReason] = useState(input.reason)
+  const [comment, setComment] = useState(input.comment)
+  const [expiry, setExpiry] = useState(input.expiry)
+  const [isAnywhere, setAnywhere] = useState(input.isAnywhere)
   const [problem, setProblem] = useState<string | null>(null)
   const areVulnerabilities = targets.items.every(({ isVulnerability }) => isVulnerability)
   const submit = (event?: FormEvent) => {
@@ -59,12 +66,8 @@ function DismissForm({ targets, onClose, onDismiss }: DismissDialogProps & { tar
     if (reason === null) return setProblem('Choose a reason.')
     const expiresAt = expiryTime(expiry, Date.now())
     if (expiresAt === undefined) return setProblem('Choose a day after today.')
-    onDismiss({
-      reason,
-      comment: comment.trim(),
-      expiresAt,
-      scope: areVulnerabilities && isAnywhere ? 'vulnerability' : 'issue',
-    })
+    const scope = areVulnerabilities && isAnywhere ? 'vulnerability' : 'issue'
+    onDismiss({ reason, comment: comment.trim(), expiresAt, scope }, { reason, comment, expiry, isAnywhere })
   }
   const onKey = (event: KeyboardEvent<HTMLFormElement>) => {
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey || isRadio(event.target))) return submit(event)

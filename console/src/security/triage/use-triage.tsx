@@ -7,7 +7,7 @@ import { client } from '../../api/client.ts'
 import type { paths } from '../../api/schema.ts'
 import { useOrganization, usePermission, useSession } from '../../api/session.ts'
 import { refresh, type UpdateType } from '../../api/updates.ts'
-import { type Dismissal, DismissDialog } from './dismiss-dialog.tsx'
+import { type Dismissal, DismissDialog, type DismissInput } from './dismiss-dialog.tsx'
 import { countTargets, dismissable, reopenable, type Target, type Targets, type TargetType } from './targets.ts'
 import { changeShown, type ShownChange } from './triage-cache.ts'
 
@@ -25,6 +25,9 @@ type Done = { id: string; change: ShownChange }
 
 type Decision = { action: 'dismiss'; dismissal: Dismissal } | { action: 'reopen' }
 
+/** What the dialog asks about. */
+type Asked = { targets: Targets; onDecided: (() => void) | undefined; input?: DismissInput }
+
 type Triage = {
   isAllowed: boolean
   /** Asks for the reason, and dismisses what is open. */
@@ -40,7 +43,7 @@ type Triage = {
 export function useTriage(): Triage {
   const isAllowed = usePermission('triage')
   const { decide, undoLast } = useDecisions()
-  const [asked, setAsked] = useState<{ targets: Targets; onDecided: (() => void) | undefined } | null>(null)
+  const [asked, setAsked] = useState<Asked | null>(null)
   const close = () => setAsked(null)
   return {
     isAllowed,
@@ -61,12 +64,14 @@ export function useTriage(): Triage {
     dialog: (
       <DismissDialog
         targets={asked?.targets ?? null}
+        input={asked?.input}
         onClose={close}
-        onDismiss={(dismissal) => {
+        onDismiss={async (dismissal, input) => {
           if (asked === null) return
           close()
           asked.onDecided?.()
-          decide(asked.targets, { action: 'dismiss', dismissal })
+          // What was written is not lost with the request.
+          if (!(await decide(asked.targets, { action: 'dismiss', dismissal }))) setAsked({ ...asked, input })
         }}
       />
     ),
@@ -101,7 +106,8 @@ function useDecisions() {
     void refresh(queries, AFFECTED)
   }
 
-  const decide = async ({ type, items }: Targets, decision: Decision) => {
+  /** Whether the decision was stored. */
+  const decide = async ({ type, items }: Targets, decision: Decision): Promise<boolean> => {
     const ids = items.map((item) => item.id)
     const named = countTargets(type, ids.length)
     const change = changeShown(queries, type, new Set(ids), shownBy(type, decision, user.name))
@@ -111,15 +117,18 @@ function useDecisions() {
       const { data } = await inOrder(() =>
         client.POST('/app/api/orgs/{org}/security/triage', { params: { path }, body }),
       )
-      if (data === undefined) return
+      if (data === undefined) return false
       const done = { id: data.data.id, change }
       lastDone.set(org, done)
       notifyDone(`${PAST[decision.action]} ${named}`, () => undo(done))
+      return true
     } catch (error) {
       change.revert()
       notifyFailed(`${named} could not be ${PAST[decision.action].toLowerCase()}`, error)
+      return false
+    } finally {
+      void refresh(queries, AFFECTED)
     }
-    void refresh(queries, AFFECTED)
   }
 
   const undoLast = () => {

@@ -174,8 +174,8 @@ export async function lockAskedTogether(
 
 /**
  * Makes changes to the deployments of an environment wait for each other, because they refer to
- * each other. Where the host compares names without case, all spellings share the lock of the name in
- * lower case, which comes first. The lock ends with the transaction.
+ * each other. Where the host compares names without case, all spellings share the lock of the name
+ * in lower case, which comes first. The lock ends with the transaction.
  */
 export async function lockEnvironment(tx: Tx, key: EnvironmentKey): Promise<void> {
   const { org_id, provider, repository_id, environment } = key

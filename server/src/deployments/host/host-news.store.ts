@@ -7,8 +7,8 @@ import { buildIsNewer } from '../../codehosts/host-version.store.ts'
 import { computeHostVersion } from '../../codehosts/host-version.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { DeploymentKey } from '../deployment-state.ts'
-import type { DeploymentFacts, EnvironmentKey, EnvironmentRules } from './host-facts.ts'
 import { buildEnvironmentNames } from './host-facts.store.ts'
+import type { DeploymentFacts, EnvironmentKey, EnvironmentRules } from './host-facts.ts'
 
 /** Returns false if the status is stored already. */
 export async function insertStatus(tx: Tx, { org_id, id }: DeploymentKey, status: HostDeploymentStatus) {

@@ -87,6 +87,29 @@ test('a server that lacks one field gets the others', async () => {
   assert.deepEqual([ci_instance, continued], ['gitlab.example.com', undefined])
 })
 
+test('a gate on a server that knows no time limit of gates is opened without it, and the command says what that means', async () => {
+  const opened = { id: 'gate_1', status: 'approved', decision: 'approved', deployment_id: 'dep_1' }
+  const { url, received } = await startScriptedServer(({ path, body }, response) => {
+    if (path === '/v1/openapi.json') return sendJson(response, 200, { info: { version: '1.0.0' } })
+    if (path !== '/v1/ci/gates' || !('timeout_minutes' in JSON.parse(body)))
+      return sendJson(response, 201, { data: path === '/v1/ci/gates' ? opened : RUN })
+    const message = '/body/timeout_minutes: is not a field of this request'
+    sendJson(response, 400, { error: { code: 'invalid_request', message, details: {} } })
+  })
+  const env = { ...GITLAB, SHIPLOCK_URL: url, SHIPLOCK_KEY: 'x' }
+  const args = ['gate', 'open', '--environment', 'production', '--timeout-minutes', '30']
+  const { code, stderr, stdout } = await shiplock(args, { env })
+  assert.equal(code, 0, stderr)
+  assert.match(stdout, /^approved/)
+  assert.match(stderr, /states version 1\.0\.0 and does not know --timeout-minutes of a gate/)
+  const gates = received
+    .filter(({ path }) => path === '/v1/ci/gates')
+    .map(({ body }) => JSON.parse(body).timeout_minutes)
+  assert.deepEqual(gates, [30, undefined])
+  const { stderr: silent } = await shiplock(args.slice(0, 4), { env })
+  assert.equal(silent.includes('timeout'), false, silent)
+})
+
 test('another refusal of a later field is an error', async () => {
   const { url } = await startScriptedServer((_received, response) => {
     const message = '/body/ci_instance: must match the pattern'

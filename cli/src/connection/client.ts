@@ -1,7 +1,7 @@
 import type { Context } from '@shiplock/command-line/command'
 import { type Options, UsageError } from '@shiplock/command-line/options'
 import { oneLine } from '@shiplock/command-line/printable'
-import { createClient, type Retry, type ShiplockClient, ShiplockError } from '@shiplock/sdk'
+import { createClient, type OlderServer, type Retry, type ShiplockClient, ShiplockError } from '@shiplock/sdk'
 import own from '../../package.json' with { type: 'json' }
 import { findCredential, type TokenSource } from './credential.ts'
 import { defaultServer } from './stored-logins.ts'
@@ -55,7 +55,7 @@ export function openClient(url: string, token: TokenSource, { output, signal }: 
     userAgent: `shiplock/${own.version}`,
     signal,
     onRetry: (retry) => output.say(describeRetry(retry)),
-    onOlderServer: ({ version }) => output.warn(describeOlder(url, version)),
+    onOlderServer: (server) => output.warn(describeOlder(url, server)),
   })
 }
 
@@ -72,8 +72,10 @@ export function serverUrl(option: string | undefined, env: NodeJS.ProcessEnv): s
   return `${url.origin}${url.pathname.replace(/(?<!\/)\/+$/, '')}`
 }
 
-function describeOlder(url: string, version: string | null): string {
+function describeOlder(url: string, { version, refused }: OlderServer): string {
   const stated = version === null ? 'states no version' : `states version ${version}`
+  if (refused === 'timeout_minutes')
+    return `shiplock: The server at ${url} ${stated} and does not know --timeout-minutes of a gate. The gate waits as long as that server lets it.`
   return `shiplock: The server at ${url} ${stated} and does not know all that shiplock ${own.version} says about servers, jobs and tries of a CI. It gets the rest.`
 }
 

@@ -18,8 +18,11 @@ export type HttpSettings = {
   policy: RetryPolicy
 }
 
-/** A server that does not know fields which this client sends. `version` is that of its API; null if unknown. */
-export type OlderServer = { version: string | null }
+/**
+ * A server that does not know fields which this client sends. `version` is that of its API; null if
+ * unknown. `refused` is the field that is left out from now on, such as `timeout_minutes`.
+ */
+export type OlderServer = { version: string | null; refused: string }
 
 /**
  * A `fetch` for JSON requests: with the credential, retries and a time limit. Its responses are
@@ -42,7 +45,9 @@ export function jsonFetch(
         withDeadline({ url, timeoutMs: policy.timeoutMs, signals }, (ending) =>
           send(settings, url, { method, headers, body: text, signal: ending, redirect: 'manual' }),
         )
-      return later.send(body, sendOnce, async () => settings.onOlderServer?.(await describeServer(settings, url)))
+      return later.send(body, sendOnce, async (refused) =>
+        settings.onOlderServer?.({ ...(await describeServer(settings, url)), refused: refused.slice('/body/'.length) }),
+      )
     })
   }
 }
@@ -50,7 +55,7 @@ export function jsonFetch(
 const VERSION_MS_MAX = 5000
 
 /** The version is the one in the description of the API, which everybody may read. */
-async function describeServer(settings: HttpSettings, address: string): Promise<OlderServer> {
+async function describeServer(settings: HttpSettings, address: string): Promise<Pick<OlderServer, 'version'>> {
   const url = `${address.slice(0, address.lastIndexOf('/v1/'))}/v1/openapi.json`
   try {
     const ask = (signal: AbortSignal) => send(settings, url, { signal, redirect: 'manual' })

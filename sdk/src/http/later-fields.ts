@@ -1,5 +1,7 @@
 import { ShiplockError } from './errors.ts'
 
+const GATE_TIMEOUT = '/body/timeout_minutes'
+
 /**
  * The fields of requests about runs, reports and gates that earlier servers refuse (ci-evidence §1), by
  * the pointers of their errors.
@@ -9,6 +11,7 @@ const LATER_FIELDS = [
   '/body/continue',
   '/body/expect',
   '/body/job_instance',
+  GATE_TIMEOUT,
   '/body/job/key',
   '/body/job/instance',
   '/body/job/retries',
@@ -29,12 +32,12 @@ export class LaterFields {
 
   /**
    * Sends a body, and repeats it without the fields that the server does not know. `onOlderServer` is
-   * called before the first repetition.
+   * called before the first repetition, and before one that leaves out how long a gate waits.
    */
   async send(
     body: string | null,
     send: (body: string | null) => Promise<Response>,
-    onOlderServer: () => Promise<void>,
+    onOlderServer: (field: string) => Promise<void>,
   ): Promise<Response> {
     try {
       return await send(this.#without(body))
@@ -43,7 +46,7 @@ export class LaterFields {
       if (field === null || this.#refused.has(field)) throw error
       const isFirst = this.#refused.size === 0
       this.#refused.add(field)
-      if (isFirst) await onOlderServer()
+      if (isFirst || field === GATE_TIMEOUT) await onOlderServer(field)
       return this.send(body, send, onOlderServer)
     }
   }

@@ -351,6 +351,35 @@ test('a job that asks after the answer is asked about anew, and is no bypass if 
   assert.deepEqual([shown, bypass, custom_rule_state], ['in_progress', null, 'approved'])
 })
 
+test('a host that asks for each job goes on with an answer to its run, attempt and environment: no bypass', async () => {
+  await configureGate(api, caller)
+  const apart = gateRequest({ deployment: second, callback_url: `${CALLBACK}/502` })
+  await apply(DEPLOYMENT, WAITING, ASKED, ofSecond, status('waiting', 2, second), { kind: 'gate_request', data: apart })
+  await answer(api, caller, ID, 'approve')
+  assert.equal((await show(SECOND)).status, 'pending_approval')
+  await apply(status('in_progress', 5, second), status('success', 6, second))
+  const { status: shown, bypass } = await show(SECOND)
+  assert.deepEqual([shown, bypass], ['success', null])
+})
+
+test('a success supersedes and rolls back those of its environment in any spelling, where the host has no case', async () => {
+  const run = (id: string) => ({ id, attempt: 1 })
+  const place = (id: string, environment: string, sha: string, at: number) =>
+    hostDeployment({ id, environment, run: run(`9${id}`), commit_sha: sha.repeat(40), created_at: minute(at) })
+  const succeed = async (deployment: HostDeployment, at: number) =>
+    apply(
+      { kind: 'deployment', data: deployment },
+      status('in_progress', at, deployment),
+      status('success', at + 1, deployment),
+    )
+  await succeed(place('601', 'production', 'a', 10), 11)
+  await succeed(place('602', 'Production', 'b', 20), 21)
+  await succeed(place('603', 'PRODUCTION', 'a', 30), 31)
+  const [first, next] = [await show('gh_deployment_601'), await show('gh_deployment_602')]
+  assert.deepEqual([first.status, first.superseded_by_id], ['success', 'gh_deployment_602'])
+  assert.deepEqual([next.status, next.superseded_by_id], ['rolled_back', 'gh_deployment_603'])
+})
+
 test('a bypass stays one, although another job is approved after it', async () => {
   await configureGate(api, caller)
   await apply(DEPLOYMENT, WAITING, ASKED, ofSecond, status('waiting', 2, second), askedSecond)

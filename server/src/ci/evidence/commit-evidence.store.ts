@@ -4,7 +4,7 @@ import { buildSpreadCondition } from '../../platform/db/spread.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { RepositoryKey } from '../../repositories/repository-identity.ts'
 import { buildTrustRank } from '../runs/run.store.ts'
-import { buildCompletedAt, buildStatusAt } from '../runs/run-attempt.store.ts'
+import { buildAttemptSources, buildCompletedAt, buildStatusAt } from '../runs/run-attempt.store.ts'
 import type { RunStatus } from '../runs/run-status.ts'
 import type { ArtifactLane, CommitRun, RunArtifact } from './commit-evidence.schema.ts'
 
@@ -40,10 +40,7 @@ export function buildDeploymentRun(db: Db, orgId: string, alias: string, now: Da
     left join ci_run_attempts attempt
       on attempt.org_id = run.org_id and attempt.run_id = run.id and attempt.number = ${of}.attempt
         ${buildSpreadCondition(db, 'attempt', orgId)}
-    cross join lateral (
-      select case when attempt.number is null then run.attempt_repository else attempt.repository end as repository,
-        case when attempt.number is null then run.attempt_commit_sha else attempt.commit_sha end as commit_sha
-    ) own
+    left join lateral ${buildAttemptSources(db, orgId, db`run.id`)} own on own.number = ${of}.attempt
     where run.org_id = ${of}.org_id ${buildSpreadCondition(db, 'run', orgId)}
       and run.id = ${of}.pipeline_run_id
   )`
@@ -86,24 +83,24 @@ export function buildCommitRunsJson(db: Db, orgId: string, alias: string, now: D
 export function buildIsOfRepository(db: Db, orgId: string, alias: string) {
   const of = db(alias)
   return db`(
-          run.repository = ${of}.address
-          or (
-            run.claimed_provider = ${of}.provider
-            and run.claimed_repository_id = ${of}.repository_id
-            and (
-              run.claimed_provider <> all(${COUNTING_PROVIDERS})
-              or split_part(run.repository, '/', 1) = split_part(${of}.address, '/', 1)
-            )
-          )
-          or exists (
-            select
-            from provider_runs provider_run
-            where provider_run.org_id = run.org_id ${buildSpreadCondition(db, 'provider_run', orgId)}
-              and provider_run.run_id = run.id
-              and provider_run.provider = ${of}.provider
-              and provider_run.repository_id = ${of}.repository_id
-          )
-        )`
+    run.repository = ${of}.address
+    or (
+      run.claimed_provider = ${of}.provider
+      and run.claimed_repository_id = ${of}.repository_id
+      and (
+        run.claimed_provider <> all(${COUNTING_PROVIDERS})
+        or split_part(run.repository, '/', 1) = split_part(${of}.address, '/', 1)
+      )
+    )
+    or exists (
+      select
+      from provider_runs provider_run
+      where provider_run.org_id = run.org_id ${buildSpreadCondition(db, 'provider_run', orgId)}
+        and provider_run.run_id = run.id
+        and provider_run.provider = ${of}.provider
+        and provider_run.repository_id = ${of}.repository_id
+    )
+  )`
 }
 
 function attemptsJson(db: Db, orgId: string, now: Date) {
@@ -178,17 +175,7 @@ function buildSource(db: Db, orgId: string, alias: string, number: ReturnType<Db
   const of = db(alias)
   return db`coalesce((
     select concat(known.repository, ' ', known.commit_sha)
-    from (
-      select run.newest_attempt as number, run.attempt_repository as repository, run.attempt_commit_sha as commit_sha
-      from ci_runs run
-      where run.org_id = ${of}.org_id ${buildSpreadCondition(db, 'run', orgId)}
-        and run.id = ${of}.pipeline_run_id
-      union all
-      select earlier.number, earlier.repository, earlier.commit_sha
-      from ci_run_attempts earlier
-      where earlier.org_id = ${of}.org_id ${buildSpreadCondition(db, 'earlier', orgId)}
-        and earlier.run_id = ${of}.pipeline_run_id
-    ) known
+    from ${buildAttemptSources(db, orgId, db`${of}.pipeline_run_id`)} known
     where known.number = ${number}
   ), ' ')`
 }

@@ -3,6 +3,7 @@ import { buildSpreadCondition } from '../../platform/db/spread.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { Page, PageRow } from '../../platform/http/lists.ts'
 import { buildTrustRank } from '../runs/run.store.ts'
+import { buildAttemptSources } from '../runs/run-attempt.store.ts'
 import { TRUST_CLASSES, type TrustClass } from '../runs/trust.ts'
 import type { ReportKey } from './artifact.store.ts'
 import { buildDataWithFigures } from './attestation.store.ts'
@@ -131,16 +132,7 @@ export async function findReadableArtifact(db: Db, orgId: string, id: string): P
     join ci_reports report on report.org_id = artifact.org_id and report.id = artifact.report_id
     join ci_runs run on run.org_id = artifact.org_id and run.id = artifact.run_id
     left join provider_runs provider_run on provider_run.org_id = run.org_id and provider_run.run_id = run.id
-    left join lateral (
-      select run.attempt_repository as repository, run.attempt_commit_sha as commit_sha
-      where report.attempt = run.newest_attempt
-      union all
-      select earlier.repository, earlier.commit_sha
-      from ci_run_attempts earlier
-      where earlier.org_id = ${orgId}
-        and earlier.run_id = run.id
-        and earlier.number = report.attempt
-    ) attempt on true
+    left join lateral ${buildAttemptSources(db, orgId, db`run.id`)} attempt on attempt.number = report.attempt
     where artifact.org_id = ${orgId}
       and artifact.id = ${id}
       and artifact.status = 'uploaded'`

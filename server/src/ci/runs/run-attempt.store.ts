@@ -1,4 +1,4 @@
-import { buildSpreadCondition, runAcrossOrganizations } from '../../platform/db/spread.ts'
+import { buildAverageId, buildSpreadCondition, runAcrossOrganizations } from '../../platform/db/spread.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { Attempt, ProviderRunKey, RunCourse } from './provider-run.ts'
 import type { RunStatus } from './run-status.ts'
@@ -67,6 +67,25 @@ export function buildAttempts(db: Db, orgId: string, runId: string) {
     from ci_run_attempts
     where org_id = ${orgId}
       and run_id = ${runId}
+  )`
+}
+
+/**
+ * SQL: `(number, repository, commit_sha)` of every attempt of a run, with what it is about
+ * (`AttemptSource`). `runId` is an expression.
+ */
+export function buildAttemptSources(db: Db, orgId: string, runId: ReturnType<Db>) {
+  return db`(
+    select newest.newest_attempt as number, newest.attempt_repository as repository,
+      newest.attempt_commit_sha as commit_sha
+    from ci_runs newest
+    where newest.org_id = ${buildAverageId(db, orgId)}
+      and newest.id = ${runId}
+    union all
+    select earlier.number, earlier.repository, earlier.commit_sha
+    from ci_run_attempts earlier
+    where earlier.org_id = ${buildAverageId(db, orgId)}
+      and earlier.run_id = ${runId}
   )`
 }
 

@@ -38,6 +38,22 @@ export function buildSameEnvironment(db: Db, { provider, environment }: { provid
 }
 
 /**
+ * SQL: the names under which deployments to an environment are stored, each of which has been
+ * locked. The names that a host compares without case are several.
+ */
+export function buildEnvironmentNames(db: Db, { org_id, provider, repository_id, environment }: EnvironmentKey) {
+  if (!isSameEnvironment(provider, 'a', 'A')) return db`array[${environment}::text]`
+  return db`array(
+      select known.name
+      from deployment_environments known
+      where known.org_id = ${buildAverageId(db, org_id)}
+        and known.provider = ${provider}
+        and known.repository_id = ${repository_id}
+        and lower(known.name) = lower(${environment})
+    )`
+}
+
+/**
  * Oldest first. Hosts round times: in the same second, ids that are numbers grow with time. Without
  * such ids, states are in their own order.
  */
@@ -107,25 +123,28 @@ export async function findCallbackUrl(db: Db, deployment: DeploymentFacts): Prom
  * SQL: the other deployments that a host asks one question about: those of the same attempt, to the
  * same environment, with the same place for the answer.
  */
-function askedTogether(db: Db, deployment: AskedDeployment, callbackUrl: string) {
+function ofSamePair(db: Db, deployment: AskedDeployment) {
   return db`org_id = ${deployment.org_id}
       and pipeline_run_id = ${deployment.pipeline_run_id}
       and coalesce(host_attempt, 1) = ${deployment.host_attempt ?? 1}
       and provider = ${deployment.provider}
       and ${buildSameEnvironment(db, deployment)}
-      and callback_url = ${callbackUrl}
       and id <> ${deployment.id}`
 }
 
 type AskedDeployment = DeploymentKey &
   Pick<DeploymentFacts, 'pipeline_run_id' | 'host_attempt' | 'provider' | 'environment'>
 
-/** Whether our rule has approved another deployment in answer to the same question of the host. */
-export async function isApprovedBeside(db: Db, deployment: DeploymentFacts, callbackUrl: string): Promise<boolean> {
+/**
+ * Whether our rule has approved another deployment of the same run, attempt and environment. Hosts
+ * that ask for each job have another place for each answer; an answer to one of them is one to the
+ * pair (ci-evidence §4).
+ */
+export async function isApprovedBeside(db: Db, deployment: DeploymentFacts): Promise<boolean> {
   const rows = await db`
     select
     from deployments
-    where ${askedTogether(db, deployment, callbackUrl)}
+    where ${ofSamePair(db, deployment)}
       and rule_decision = 'approved'
     limit 1`
   return rows.length > 0
@@ -143,7 +162,8 @@ export async function lockAskedTogether(
   return tx<DeploymentKey[]>`
     select org_id, id
     from deployments
-    where ${askedTogether(tx, deployment, callbackUrl)}
+    where ${ofSamePair(tx, deployment)}
+      and callback_url = ${callbackUrl}
       and status = 'pending_approval'
       and custom_rule_state = 'pending'
       and rule_decision is null
@@ -154,12 +174,17 @@ export async function lockAskedTogether(
 
 /**
  * Makes changes to the deployments of an environment wait for each other, because they refer to
- * each other. The lock ends with the transaction.
+ * each other. Where the host compares names without case, all spellings share the lock of the name
+ * in lower case, which comes first. The lock ends with the transaction.
  */
-export async function lockEnvironment(tx: Tx, { org_id, provider, repository_id, environment }: EnvironmentKey) {
+export async function lockEnvironment(tx: Tx, key: EnvironmentKey): Promise<void> {
+  const { org_id, provider, repository_id, environment } = key
+  const shared = isSameEnvironment(provider, 'a', 'A') ? environment.toLowerCase() : environment
   await tx`
     insert into deployment_environments as environment (org_id, provider, repository_id, name)
-    values (${org_id}, ${provider}, ${repository_id}, ${environment})
+    select ${org_id}::uuid, ${provider}, ${repository_id}, given.name
+    from unnest(${shared === environment ? [environment] : [shared, environment]}::text[]) with ordinality given (name, at)
+    order by given.at
     on conflict (org_id, provider, repository_id, name) do update
     set name = environment.name`
 }
@@ -236,12 +261,13 @@ function firstOfCommit(db: Db, deployment: DeploymentFacts, alias: 'next' | 'dep
 }
 
 /** The successful deployments to the deployment's environment. */
-function inEnvironment(db: Db, alias: string, { org_id, provider, repository_id, environment }: EnvironmentKey) {
+function inEnvironment(db: Db, alias: string, key: EnvironmentKey) {
+  const { org_id, provider, repository_id } = key
   const of = db(alias)
   return db`${of}.org_id = ${buildAverageId(db, org_id)}
       and ${of}.provider = ${provider}
       and ${of}.repository_id = ${repository_id}
-      and ${of}.environment = ${environment}
+      and ${of}.environment = any(${buildEnvironmentNames(db, key)})
       and ${of}.succeeded_at is not null`
 }
 

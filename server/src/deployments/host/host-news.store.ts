@@ -7,6 +7,7 @@ import { buildIsNewer } from '../../codehosts/host-version.store.ts'
 import { computeHostVersion } from '../../codehosts/host-version.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { DeploymentKey } from '../deployment-state.ts'
+import { buildEnvironmentNames } from './host-facts.store.ts'
 import type { DeploymentFacts, EnvironmentKey, EnvironmentRules } from './host-facts.ts'
 
 /** Returns false if the status is stored already. */
@@ -170,7 +171,7 @@ export async function listWithoutRules(db: Db, key: EnvironmentKey, known: boole
     where org_id = ${key.org_id}
       and provider = ${key.provider}
       and repository_id = ${key.repository_id}
-      and environment = ${key.environment}
+      and environment = any(${buildEnvironmentNames(db, key)})
       and host_id is not null
       and (
         environment_rules is null
@@ -199,7 +200,7 @@ export async function findWaitingRun(db: Db, key: EnvironmentKey): Promise<strin
     where org_id = ${key.org_id}
       and provider = ${key.provider}
       and repository_id = ${key.repository_id}
-      and environment = ${key.environment}
+      and environment = any(${buildEnvironmentNames(db, key)})
       and host_id is not null
       and host_run_id is not null
       and status in ('pending_approval', 'approved', 'in_progress')

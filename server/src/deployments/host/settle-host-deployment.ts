@@ -48,7 +48,7 @@ async function readFacts(tx: Tx, deployment: DeploymentFacts): Promise<HostFacts
     findAttempts(tx, deployment),
     findNextSuccess(tx, deployment),
   ])
-  const is_approved_beside = callback_url !== null && (await isApprovedBeside(tx, deployment, callback_url))
+  const is_approved_beside = callback_url !== null && (await isApprovedBeside(tx, deployment))
   return { deployment, statuses, reviews, run, callback_url, is_approved_beside, ...attempts, next_success }
 }
 

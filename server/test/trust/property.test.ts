@@ -13,7 +13,7 @@ import { sarif, scoredResult } from '../support/sarif.ts'
 import { LANES, SENDERS, type Sender, type Shop, TrustWorld } from '../support/trust-world.ts'
 import { notAffected, openVex, vulnerable } from '../support/vex.ts'
 
-const HISTORIES = Number(process.env.SHIPLOCK_TEST_HISTORIES ?? 12)
+const HISTORIES = Number(process.env.SHIPLOCK_TEST_HISTORIES ?? 20)
 const SEED = Number(process.env.SHIPLOCK_TEST_SEED ?? 20260302)
 const ACTS_MAX = 9
 /** Histories that are played beside each other. One alone: its seed, and SHIPLOCK_TEST_HISTORIES=1. */

@@ -140,8 +140,8 @@ async function findOrCreate(services: Services, tx: Tx, asked: AskedGate, now: D
 }
 
 /**
- * Replaces a poll token that has expired or was derived from another secret key, or whose holder can
- * be trusted less than who opens the gate now, and takes it over.
+ * Replaces a poll token that has expired or was derived from another secret key, or whose holder
+ * can be trusted less than who opens the gate now, and takes it over.
  */
 async function reopen(
   services: Services,

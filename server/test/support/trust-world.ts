@@ -89,8 +89,10 @@ export class TrustWorld {
   async openShop(): Promise<Shop> {
     shops += 1
     const repository = `acme/shop-${shops}`
-    const claims = newRunClaims({ repository, repository_id: String(9_000_000 + shops) })
-    const body = ownRun(claims, { repository: `github.com/${repository}` })
+    // A commit of its own, because deployments of other repositories with the same one are asked again.
+    const sha = shops.toString(16).padStart(40, '0')
+    const claims = newRunClaims({ repository, repository_id: String(9_000_000 + shops), sha })
+    const body = ownRun(claims, { repository: `github.com/${repository}`, commit_sha: sha })
     const { status, body: created, text } = await this.caller.send('POST', '/v1/ci/runs', body, claims)
     assert.equal(status, 201, text)
     return { claims, repository, runId: created.data.id }

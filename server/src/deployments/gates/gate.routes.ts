@@ -40,7 +40,8 @@ export async function registerGateRoutes(app: HttpServer, services: Services): P
           'opened for the same run, attempt, environment and job, it is returned with the same poll token (200), unless its approval ' +
           'was used and the policies do not pass any more, it has expired or was cancelled, or it was rejected and evidence came ' +
           'since: then another gate `supersedes` it (201). Poll the gate until it is decided, and deploy only if `decision` is `approved`.\n\nErrors: 403 `forbidden` if a ' +
-          'token is about a run of another repository. 404 `not_found` if the ' +
+          'token is about a run of another repository. 403 `other_lane` if a credential that can be trusted more has opened the gate; ' +
+          'such a credential takes over the gate that another has opened, with a new poll token. 404 `not_found` if the ' +
           'run or the attempt does not exist. 409 `gate_not_configured` if no configured gate covers the deployment. ' +
           '409 `run_finished` if the attempt has finished. 503 `unavailable` if the policies of an approved gate have no turn. 409 `run_mismatch` if the attempt is about another repository or ' +
           'commit than `expect`.',

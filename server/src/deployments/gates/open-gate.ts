@@ -3,8 +3,8 @@ import { findIdentifiedRun, findRun, lockRun } from '../../ci/runs/run.store.ts'
 import { isFinal } from '../../ci/runs/run-status.ts'
 import { requireExpected, requireOwnAttempt, requireOwnRepository } from '../../ci/runs/token-repository.ts'
 import { readInstance, selectAttempt } from '../../ci/runs/token-run.ts'
-import { decideTrust } from '../../ci/runs/trust.ts'
-import { runAlreadyFinished } from '../../errors/ci.ts'
+import { decideTrust, isWeaker, type TrustClass } from '../../ci/runs/trust.ts'
+import { otherLane, runAlreadyFinished } from '../../errors/ci.ts'
 import { gateNotConfigured } from '../../errors/deployments.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { createNotFoundError } from '../../platform/http/errors.ts'
@@ -23,6 +23,7 @@ import {
   findGateById,
   findNearestAttempts,
   findOpenedGate,
+  type OpenedBy,
   type OpenedGateKey,
   type StoredGate,
   updatePollToken,
@@ -57,7 +58,8 @@ const POLICIES_WAIT_MS = 3000
  * have one gate, until its approval does not hold any more or it has ended without one: then
  * another one takes its place. A repeated call evaluates the policies if the first one did not come
  * to it, because it lost the database. Throws 403 `forbidden` for a run that the token may not
- * speak about, 404 for an unknown run or attempt, 409 `run_finished` and 409 `gate_not_configured`.
+ * speak about, 403 `other_lane` for a gate that a stronger lane has opened, 404 for an unknown run
+ * or attempt, 409 `run_finished` and 409 `gate_not_configured`.
  */
 export async function openGate(services: Services, actor: Actor, input: NewGate) {
   const { run_id, environment, job = '' } = input
@@ -108,10 +110,14 @@ async function findOrCreate(services: Services, tx: Tx, asked: AskedGate, now: D
   if (run.own_repository !== run.repository) await requireOwnAttempt(tx, actor, locked, run.own_repository)
   requireExpected(input.expect, { repository: run.own_repository, commit_sha: run.own_commit_sha })
   const { newest_attempt } = locked
+  const opener_lane = decideTrust(actor.credential, locked)
+  // With the poll token, somebody weaker could read the approval, so that it counts as used.
+  if (opened?.opener_lane && isWeaker(opener_lane, opened.opener_lane))
+    throw otherLane('A credential that can be trusted more has opened the gate')
   const asking = { org_id: key.org_id, run, hasNext: attempts.next !== null, again: asked.again, now }
   const superseded = opened && (await selectSuperseded(services, tx, opened, asking))
   if (opened !== null && superseded === null)
-    return { gate: await reopen(services, tx, opened.id), created: false, newest_attempt }
+    return { gate: await reopen(services, tx, opened, { ...asked, opener_lane }), created: false, newest_attempt }
   if (isFinal(run.status)) {
     const message = `The attempt has finished with the status ${run.status} and cannot deploy. Create a new attempt.`
     throw runAlreadyFinished(message, { status: run.status })
@@ -126,24 +132,33 @@ async function findOrCreate(services: Services, tx: Tx, asked: AskedGate, now: D
     superseded === null &&
     approval !== null &&
     isApprovalFor(approval, { key, run, gates, now })
-  const opener = { opener_lane: decideTrust(actor.credential, locked), timeout_minutes: input.timeout_minutes ?? null }
+  const opener = { opener_lane, timeout_minutes: input.timeout_minutes ?? null }
   const request = { ...asked, ...opener, run, attempts, required, approval: holds ? approval : null, superseded }
   const gate = await createOpenedGate(services, tx, request, now)
   if (superseded) await auditSuperseded(tx, superseded, key.org_id, now)
   return { gate, created: true, newest_attempt }
 }
 
-/** Replaces a poll token that has expired or was derived from another secret key. */
-async function reopen(services: Services, tx: Tx, id: string): Promise<StoredGate> {
+/**
+ * Replaces a poll token that has expired or was derived from another secret key, or whose holder
+ * can be trusted less than who opens the gate now, and takes it over.
+ */
+async function reopen(
+  services: Services,
+  tx: Tx,
+  { id, opener_lane: stored }: OpenedBy,
+  { credential_id, opener_lane }: Pick<AskedGate, 'credential_id'> & { opener_lane: TrustClass },
+): Promise<StoredGate> {
   const gate = (await findGateById(tx, id)) as StoredGate
   const { text, expiresAt } = getPollToken(services, gate)
   const now = services.clock.now()
-  if (expiresAt > now && verifyPollToken(text, gate.poll_token_sha256)) return gate
-  const renewed = {
-    poll_token_sha256: hashPollToken(computePollToken(services.pollTokenKey, id, now)),
-    poll_token_issued_at: now,
-  }
-  await updatePollToken(tx, gate, renewed.poll_token_sha256, now)
+  const isTakenOver = stored !== null && isWeaker(stored, opener_lane)
+  if (expiresAt > now && verifyPollToken(text, gate.poll_token_sha256) && !isTakenOver) return gate
+  // The time is part of the token: another one even within the millisecond in which it was issued.
+  const poll_token_issued_at = new Date(Math.max(now.getTime(), gate.poll_token_issued_at.getTime() + 1))
+  const poll_token_sha256 = hashPollToken(computePollToken(services.pollTokenKey, id, poll_token_issued_at))
+  const renewed = { poll_token_sha256, poll_token_issued_at }
+  await updatePollToken(tx, gate, renewed, isTakenOver ? { credential_id, opener_lane } : null)
   return { ...gate, ...renewed }
 }
 

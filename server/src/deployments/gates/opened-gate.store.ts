@@ -1,4 +1,5 @@
 import { buildRunLane } from '../../ci/runs/run.store.ts'
+import type { TrustClass } from '../../ci/runs/trust.ts'
 import { MINUTE_MS } from '../../platform/clock.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { NearestAttempts } from '../deployment-state.store.ts'
@@ -42,10 +43,13 @@ export async function insertOpenedGate(tx: Tx, gate: NewOpenedGate): Promise<voi
 /** Of a gate that was opened, and of its deployment. */
 export type OpenedGateIds = Pick<StoredGate, 'id' | 'deployment_id'>
 
+/** Null for a gate from before the lane of its opener was stored. */
+export type OpenedBy = OpenedGateIds & { opener_lane: TrustClass | null }
+
 /** Returns the gate that was opened last with this key, or null. */
-export async function findOpenedGate(db: Db, key: OpenedGateKey): Promise<OpenedGateIds | null> {
-  const [row] = await db<OpenedGateIds[]>`
-    select id, deployment_id
+export async function findOpenedGate(db: Db, key: OpenedGateKey): Promise<OpenedBy | null> {
+  const [row] = await db<OpenedBy[]>`
+    select id, deployment_id, opener_lane
     from opened_gates
     where org_id = ${key.org_id}
       and run_id = ${key.run_id}
@@ -161,15 +165,18 @@ export async function updateRead(db: Db, { org_id, id }: Pick<StoredGate, 'org_i
   return rows.length > 0
 }
 
+/** With `opener`, another credential takes the gate over. */
 export async function updatePollToken(
   tx: Tx,
   { org_id, id }: Pick<StoredGate, 'org_id' | 'id'>,
-  sha256: Buffer,
-  issuedAt: Date,
+  { poll_token_sha256, poll_token_issued_at }: Pick<StoredGate, 'poll_token_sha256' | 'poll_token_issued_at'>,
+  opener: { credential_id: string; opener_lane: TrustClass } | null,
 ): Promise<void> {
   await tx`
     update opened_gates
-    set poll_token_sha256 = ${sha256}, poll_token_issued_at = ${issuedAt}
+    set poll_token_sha256 = ${poll_token_sha256}, poll_token_issued_at = ${poll_token_issued_at},
+      credential_id = coalesce(${opener?.credential_id ?? null}, credential_id),
+      opener_lane = coalesce(${opener?.opener_lane ?? null}, opener_lane)
     where org_id = ${org_id}
       and id = ${id}`
 }

@@ -112,8 +112,10 @@ test('a gate without an answer is expired and rejected after 12 hours, before an
 /** A token of now. Opening the gate again would open another one, because it has expired. */
 async function renewed({ gate_id: id }: { gate_id: string }): Promise<string> {
   const { sql, clock, pollTokenKey } = api.services
-  const token = computePollToken(pollTokenKey, id, clock.now())
-  await sql.begin((tx) => updatePollToken(tx, { org_id: caller.orgId, id }, hashPollToken(token), clock.now()))
+  const poll_token_issued_at = clock.now()
+  const token = computePollToken(pollTokenKey, id, poll_token_issued_at)
+  const renewed = { poll_token_sha256: hashPollToken(token), poll_token_issued_at }
+  await sql.begin((tx) => updatePollToken(tx, { org_id: caller.orgId, id }, renewed, null))
   return token
 }
 

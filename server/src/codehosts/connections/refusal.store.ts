@@ -43,28 +43,28 @@ export async function upsertRefusals(
   refusals: ReadonlyMap<string, HostRefusal>,
   now: Date,
 ): Promise<void> {
-  const lists = [...refusals.keys()].sort()
+  const rows = [...refusals].map(([list, { status, message }]) => ({
+    list,
+    status,
+    // PostgreSQL stores no U+0000, which a host can send.
+    message: message.replaceAll(/\p{Cc}/gu, '?').slice(0, MESSAGE_CHARS_MAX),
+  }))
   await tx`
     delete from codehost_refusals
     where org_id = ${org_id}
       and connection_id = ${connection_id}
       and repository_id = ${id}
-      and list <> all(${lists}::text[])`
-  for (const list of lists) {
-    const { status, message } = refusals.get(list) as HostRefusal
-    // PostgreSQL stores no U+0000, which a host can send.
-    const shown = message.replaceAll(/\p{Cc}/gu, '?').slice(0, MESSAGE_CHARS_MAX)
-    await tx`
-      insert into codehost_refusals (org_id, connection_id, repository_id, repository, list, status, message, since)
-      values (
-        ${org_id}, ${connection_id}, ${id}, ${full_name}, ${list}, ${status}, ${shown},
-        ${now}
-      )
-      on conflict (org_id, connection_id, repository_id, list) do update
-      set repository = excluded.repository,
-        status = excluded.status,
-        message = excluded.message`
-  }
+      and list <> all(${[...refusals.keys()]}::text[])`
+  if (rows.length === 0) return
+  await tx`
+    insert into codehost_refusals (org_id, connection_id, repository_id, repository, list, status, message, since)
+    select ${org_id}::uuid, ${connection_id}::uuid, ${id}::text, ${full_name}::text, list, status, message, ${now}::timestamptz
+    from json_to_recordset(${JSON.stringify(rows)}::text::json) as refused (list text, status int, message text)
+    order by list
+    on conflict (org_id, connection_id, repository_id, list) do update
+    set repository = excluded.repository,
+      status = excluded.status,
+      message = excluded.message`
 }
 
 /** Forgets what the host refuses of repositories that a synchronization did not find any more. */

@@ -62,6 +62,9 @@ export async function startFakeGitLab(options: FakeGitLabOptions = {}): Promise<
     ...{ world, webhooks, edition, signs, url: server.url, accessLevel: 50, approved: new Map() },
     ...{ children: new Set<Run>(), subgroups: new Map() },
   }
+  // GitLab's "Webhooks", "Auto-disabled webhooks": "Webhooks that fail four consecutive times are
+  // temporarily disabled", at first for a minute; the fake does not wait for its end.
+  webhooks.failuresMax = 4
   const tokens = new Tokens('glpat-')
   const trouble = new Trouble()
   sendEvents(gitlab)

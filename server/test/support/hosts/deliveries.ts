@@ -39,6 +39,8 @@ export abstract class Deliveries<Delivery extends Sendable> {
   protected abstract messageOf(delivery: Delivery): Message | null
   /** The id and the time of a try. */
   protected abstract newTry(): { id: number; at: Date }
+  /** After each try, the lost ones included. */
+  protected tried(_delivery: Delivery): void {}
 
   /** Sends a delivery, or keeps it back. */
   protected take(delivery: Delivery): Delivery {
@@ -101,6 +103,7 @@ export abstract class Deliveries<Delivery extends Sendable> {
 
   #record(delivery: Delivery, redelivery: boolean, result: TryResult): void {
     delivery.tries.push({ ...this.newTry(), redelivery, ...result })
+    this.tried(delivery)
   }
 
   async #post({ url, headers, body }: Message): Promise<TryResult> {

@@ -30,6 +30,9 @@ export type SignDelivery = (delivery: HookDelivery, body: string) => Record<stri
  */
 export class Webhooks extends Deliveries<HookDelivery> {
   readonly hooks: Hook[] = []
+  /** A webhook that failed so often in a row is disabled. */
+  failuresMax = Number.POSITIVE_INFINITY
+  readonly #failures = new Map<Hook, number>()
   readonly #world: World
   readonly #sign: SignDelivery
   readonly #serialize: (value: unknown) => string
@@ -70,6 +73,13 @@ export class Webhooks extends Deliveries<HookDelivery> {
     const delivery = this.take({ guid: this.#world.newIds().uuid, hook, event, payload, tries: [] })
     await this.settled()
     return delivery.tries.at(-1)?.statusCode ?? 0
+  }
+
+  protected override tried({ hook, tries }: HookDelivery): void {
+    const { statusCode = 0 } = tries.at(-1) ?? {}
+    const failures = statusCode >= 200 && statusCode <= 299 ? 0 : (this.#failures.get(hook) ?? 0) + 1
+    this.#failures.set(hook, failures)
+    if (failures >= this.failuresMax) hook.active = false
   }
 
   protected messageOf(delivery: HookDelivery): Message {

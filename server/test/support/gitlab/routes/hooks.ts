@@ -94,7 +94,7 @@ function hookShape({ signs }: Gitlab, { id, url, events, settings, secret, creat
     created_at: iso(created_at),
     push_events: false,
     enable_ssl_verification: true,
-    alert_status: active ? 'executable' : 'disabled',
+    alert_status: active ? 'executable' : 'temporarily_disabled',
     disabled_until: null,
     ...shown,
     ...Object.fromEntries([...events].map((event) => [event, true])),

@@ -2,7 +2,16 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { computeIdentity, type IdentifyingFacts } from './subject.ts'
 
-const FACTS: IdentifyingFacts = { ruleId: 'R', path: 'a.ts', context: 'f(x)', message: 'm', line: 7, dependency: null }
+const FACTS: IdentifyingFacts = {
+  ruleId: 'R',
+  path: 'a.ts',
+  context: 'f(x)',
+  message: 'm',
+  line: 7,
+  dependency: null,
+  isSecret: false,
+  shared: new Set(),
+}
 const PACKAGE = { name: 'lodash', version: '4.17.1', fixedVersion: null, purl: 'pkg:npm/lodash@4.17.1?arch=x' }
 const DEPENDENCY = { package: PACKAGE, vulnerabilityId: 'CVE-2021-1' }
 

@@ -20,10 +20,12 @@ import { type ReadRuns, readResults, readRuns } from './read-runs.ts'
 import { explainUnscanned, isParseError, listTools, selectCategory, UnscannedFiles } from './report-scope.ts'
 import { readRuleReference } from './rule.ts'
 import type { SarifRun } from './sarif-run.ts'
+import { readSharedFingerprints } from './shared-fingerprints.ts'
 
 /**
  * Reads a SARIF 2.1.0 report of any size in two passes, because a result's rule may come after it:
- * first everything to which results refer, then the results.
+ * first everything to which results refer, then the results. Between them it looks at the first
+ * results of each run, to know the fingerprints that say nothing.
  * Throws ReportError if the file is not SARIF 2.1.0, JsonError if it is not JSON.
  */
 export async function parseSarif(
@@ -33,6 +35,7 @@ export async function parseSarif(
 ): Promise<ReportSummary> {
   const warnings = new ReportWarnings()
   const report = await readRuns(source, warnings)
+  await readSharedFingerprints(source, report)
   const reader = new ResultReader(report, warnings, onFindings)
   const inferCheckout = async () => {
     const checkout = await readCheckout(source, report, await readRepository())

@@ -45,6 +45,8 @@ export type SarifRun = {
   /** Caches for results of the run. */
   fileLocations: Memo<FileLocation>
   kinds: Memo<FindingKind>
+  /** The names of fingerprints that do not tell its results apart. */
+  sharedFingerprints: ReadonlySet<string>
   automationId: string | null
   /** The levels that invocations set for rules (§3.20.5). */
   overrides: LevelOverride[]
@@ -145,6 +147,7 @@ export function createRun(checkout = new CheckoutDirectories()): SarifRun {
     automationId: null,
     overrides: [],
     levelsByInvocation: [],
+    sharedFingerprints: new Set(),
     taxonomies: [],
   }
 }

@@ -125,7 +125,7 @@ export function classifyMarks(marks: readonly string[]): FindingKind | null {
 const RULES: [FindingKind, RegExp][] = [
   [
     'secret',
-    /^CKV_SECRET_|(?:^|\.)secrets\.|\.detected-[\w-]*(?:key|token|secret|credential|password|hash|url|account)[\w-]*$/,
+    /^CKV_SECRET_|^CSCAN\d|(?:^|\.)secrets\.|\.detected-[\w-]*(?:key|token|secret|credential|password|hash|url|account)[\w-]*$/,
   ],
   ['license', /^(?:snyk:lic:|BC_LIC_)/],
   ['dependency', /^(?:ssc-|BC_VUL_|CKV_CVE_)/],
@@ -137,4 +137,19 @@ const RULES: [FindingKind, RegExp][] = [
 export function classifyRule(ruleId: string): FindingKind | null {
   const stable = normalizeRuleId(ruleId)
   return RULES.find(([, pattern]) => pattern.test(stable))?.[0] ?? null
+}
+
+/**
+ * Ids of rules that scanners of packages have for other things, where they mark them by nothing
+ * else: secrets and infrastructure of Trivy, licenses of cargo-deny.
+ */
+const OF_SEVERAL: [FindingKind, RegExp][] = [
+  ['license', /(?:^|[^a-z])(?:un)?licen[cs]e[ds]?(?:[^a-z]|$)|^cargo-deny\/rejected$/i],
+  ['secret', /(?:^|[-_.])(?:secret|token|pat|password|credentials?|(?:api|access|private|secret)[-_]key(?:[-_]id)?)$/i],
+  ['iac', /^(?:AWS|AZU|CLDSTK|DIG|DS|GCP|GIT|KCV|NIF|OCI|OPNSTK)-?\d{3,5}$/],
+]
+
+/** The kind of findings of a scanner of packages by the id of the rule alone. */
+export function classifyOfSeveral(ruleId: string): FindingKind {
+  return OF_SEVERAL.find(([, pattern]) => pattern.test(ruleId))?.[0] ?? 'dependency'
 }

@@ -44,6 +44,26 @@ test('a scanner with several kinds of findings marks its rules', () => {
   assert.equal(kind('Trivy', tags('license')), 'license')
 })
 
+test('rules of a scanner of packages that are about secrets, licenses or infrastructure say so by their ids', () => {
+  const kinds: [tool: string, ruleId: string, expected: string][] = [
+    ['Trivy', 'generic-api-key', 'secret'],
+    ['Trivy', 'aws-access-key-id', 'secret'],
+    ['Trivy', 'github-pat', 'secret'],
+    ['Trivy', 'private-key', 'secret'],
+    ['Trivy', 'DS002', 'iac'],
+    ['Trivy', 'AWS-0086', 'iac'],
+    ['cargo-deny', 'license-denied', 'license'],
+    ['cargo-deny', 'cargo-deny/rejected', 'license'],
+    ['cargo-deny', 'cargo-deny/unlicensed', 'license'],
+    ['cargo-deny', 'cargo-deny/banned', 'dependency'],
+    ['JFrog Xray', 'malicious-package', 'dependency'],
+    ['Grype', 'CVE-2024-1000-secret-token', 'dependency'],
+    ['ESLint', 'license-header', 'code'],
+    ['Scan', 'CSCAN0050/0', 'secret'],
+  ]
+  for (const [tool, ruleId, expected] of kinds) assert.equal(kind(tool, {}, ruleId), expected, ruleId)
+})
+
 test('a rule id that is a vulnerability id makes a dependency finding, one that contains it does not', () => {
   assert.equal(kind('Unheard of', {}, 'CVE-2021-44228'), 'dependency')
   assert.equal(kind('Unheard of', {}, 'java.log4j.cve-2021-44228'), 'code')

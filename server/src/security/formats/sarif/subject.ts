@@ -26,7 +26,7 @@ import {
 import { isCutKey, normalizeSnippet } from './result-text.ts'
 import { collectValues } from './rule.ts'
 import type { SarifRule, SarifRun } from './sarif-run.ts'
-import { classifyMarks, classifyRule } from './scanner-kind.ts'
+import { classifyMarks, classifyOfSeveral, classifyRule } from './scanner-kind.ts'
 
 type ResultFacts = {
   run: SarifRun
@@ -63,6 +63,8 @@ export function readSubject({ run, result, rule, ruleId, message, location }: Re
     message,
     line: location?.startLine ?? null,
     dependency: isIdentified ? { package: about, vulnerabilityId } : null,
+    isSecret: kind === 'secret',
+    shared: run.sharedFingerprints,
   }
   return {
     kind,
@@ -131,7 +133,10 @@ function computeSimilarity(
 export function classifyResult(run: SarifRun, rule: SarifRule | undefined, ruleId: string | null): FindingKind {
   return run.kinds.get(`${ruleId} ${rule?.id}`, () => {
     const own = classifyRule(ruleId ?? '') ?? classifyMarks([rule?.name ?? '', ...(rule?.tags ?? [])])
-    return own ?? (isVulnerabilityId(ruleId) && run.kind !== 'secret' ? 'dependency' : run.kind)
+    if (own !== null) return own
+    if (run.kind === 'secret' || !isVulnerabilityId(ruleId))
+      return run.kind === 'dependency' ? classifyOfSeveral(ruleId ?? '') : run.kind
+    return 'dependency'
   })
 }
 
@@ -211,6 +216,9 @@ export type IdentifyingFacts = {
   line: number | null
   /** Null if the finding is not about a vulnerable package. */
   dependency: { package: PackageFacts; vulnerabilityId: string } | null
+  isSecret: boolean
+  /** The names of fingerprints that do not tell the results of the run apart. */
+  shared: ReadonlySet<string>
 }
 
 /** Values that are not fingerprints. Semgrep without a login writes this one for every result. */
@@ -227,12 +235,14 @@ const VERSION = /\/v(\d{1,6})$/
  * fingerprints (§3.27.17) in other files, so for these the path is part of it, too.
  */
 export function computeIdentity(result: JsonObject, facts: IdentifyingFacts): Identity {
-  const { ruleId, path, context, dependency } = facts
-  const full = readVersions(result.fingerprints)
+  const { ruleId, path, context, dependency, isSecret } = facts
+  // Beside a secret that is not shown, the commit is all that tells it from another one.
+  const unread = isSecret ? NO_NAMES : facts.shared
+  const full = readVersions(result.fingerprints, unread)
   if (full !== null) return fullIdentity(full, facts)
   if (dependency !== null)
     return computeDependencyIdentity(getPackageIdentity(dependency.package), dependency.vulnerabilityId, path)
-  const partial = readVersions(result.partialFingerprints)
+  const partial = readVersions(result.partialFingerprints, unread)
   if (partial !== null) return partialIdentity(partial, facts)
   if (context !== null) return computeFileIdentity('snippet', path, [ruleId, context])
   const { message } = facts
@@ -266,8 +276,11 @@ function partialIdentity({ newest, oldest }: Versions, facts: IdentifyingFacts):
  * Some tools put the path or line into their fingerprints. After a move, the finding is recognized
  * by the flagged code, else by the fingerprint without the line.
  */
-function ownRelocation(method: string, entries: Entry[], { ruleId, context, line }: IdentifyingFacts): string {
+function ownRelocation(method: string, entries: Entry[], facts: IdentifyingFacts): string {
+  const { ruleId, path, context, line, isSecret, shared } = facts
   if (context !== null) return hashFingerprint(`${method} by text`, [ruleId, context])
+  // In a shallow clone every secret has the newest commit. Nothing but its place is known.
+  if (isSecret && shared.has(COMMIT)) return hashFingerprint('hidden secret', [ruleId, path])
   const parts = entries.flatMap(([name, value]) => [name, withoutLine(value, line)])
   return hashFingerprint(`${method} anywhere`, [ruleId, ...parts])
 }
@@ -276,6 +289,10 @@ function withoutLine(value: string, line: number | null): string {
   if (line === null || !value.includes(`${line}`)) return value
   return value.replace(NUMBER, (number) => (number === `${line}` ? '#' : number))
 }
+
+const NO_NAMES: ReadonlySet<string> = new Set()
+/** The fingerprint by which Gitleaks names a commit, beside others such as its author. */
+export const COMMIT = 'commitSha'
 
 const LINE_HASH = 'primaryLocationLineHash'
 
@@ -291,10 +308,12 @@ type Versions = { newest: Entry[]; oldest: Entry[] }
  * `hash/v2`, §3.27.16) the newest identifies the finding. The oldest recognizes it after a tool
  * adds a version.
  */
-function readVersions(fingerprints: unknown): Versions | null {
+function readVersions(fingerprints: unknown, unread: ReadonlySet<string>): Versions | null {
   const object = toObject(fingerprints)
   if (object === null) return null
-  const entries = Object.entries(object).flatMap(([key, value]) => readEntries(key, toText(value)))
+  const entries = Object.entries(object).flatMap(([key, value]) =>
+    unread.has(key) ? [] : readEntries(key, toText(value)),
+  )
   if (entries.length === 0) return null
   entries.sort((a, b) => (a.name === b.name ? b.version - a.version : a.name < b.name ? -1 : 1))
   const newest = entries.filter(({ name }, index) => entries[index - 1]?.name !== name)

@@ -85,7 +85,9 @@ function compareContent(before: LookedAt, after: LookedAt, said: MessageMarks, s
   const { fingerprint_method: method } = before
   // A fingerprint that is made of the message says nothing beside it.
   if (method === after.fingerprint_method && method !== 'message' && method !== 'snippet') {
-    const isMoved = before.relocation !== null && before.relocation === after.relocation
+    // Of a secret that is not shown, only its fingerprint tells it from another one.
+    const isShown = before.kind !== 'secret' || before.context !== null || after.context !== null
+    const isMoved = isShown && before.relocation !== null && before.relocation === after.relocation
     if (before.fingerprint !== after.fingerprint && !isMoved) changed.unshift('fingerprint')
   } else if (
     areTwo(before.start_column, after.start_column) ||

@@ -111,6 +111,66 @@ test('another secret at the line of a dismissed one is open, also with the finge
   }
 })
 
+/** A result of Gitleaks with `--redact`: in a shallow clone, all name the newest commit. */
+function hidden(commit: string, fields: Json = {}): Json {
+  const path = fields.path ?? 'src/a.js'
+  const message = `aws-key has detected secret for file ${path} at commit ${commit}.`
+  const partialFingerprints = {
+    commitSha: commit,
+    email: `${commit}@x`,
+    author: commit,
+    date: '',
+    commitMessage: commit,
+  }
+  return result({ rule: 'aws-key', text: 'REDACTED', columns: [8, 28], message, partialFingerprints, ...fields })
+}
+const SHALLOW = ['c1', 'c2'].map((name) => name.repeat(20)) as [string, string]
+
+test('a secret that a shallow clone does not show keeps its identity with the next commit', async () => {
+  await report([hidden(SHALLOW[0]), hidden(SHALLOW[0], { line: 40 })], { tool: 'gitleaks' })
+  const before = await listFindings(api, caller)
+  const { counts } = await report([hidden(SHALLOW[1], { line: 40 }), hidden(SHALLOW[1])], { tool: 'gitleaks' })
+  const after = await listFindings(api, caller)
+  const ids = (findings: Json[]) => findings.map(({ id }) => id).sort()
+  assert.deepEqual(ids(after), ids(before))
+  assert.equal(counts.newIssues, 0)
+})
+
+test('the dismissal of a secret that is not shown ends with another commit: it may be another secret', async () => {
+  for (const fields of [{}, { columns: [8, 48] }, { line: 12 }]) {
+    caller = await api.caller()
+    ada = await createPerson(api, { ...caller, role: 'security' })
+    await report([hidden(SHALLOW[0])], { tool: 'gitleaks' })
+    await dismiss()
+    await report([hidden(SHALLOW[0])], { tool: 'gitleaks' })
+    assert.equal((await only()).state, 'dismissed')
+    await report([hidden(SHALLOW[1], fields)], { tool: 'gitleaks' })
+    const { state, dismissal_ended } = await only()
+    assert.deepEqual([state, dismissal_ended.changed.includes('fingerprint')], ['open', true])
+  }
+})
+
+test('in a full clone, a secret that is not shown is another one if its commit is', async () => {
+  await report([hidden(SHALLOW[0]), hidden('f'.repeat(40), { line: 90 })], { tool: 'gitleaks' })
+  const before = (await listFindings(api, caller)).map(({ id }) => id)
+  await report([hidden('e'.repeat(40)), hidden('f'.repeat(40), { line: 90 })], { tool: 'gitleaks' })
+  const open = (await listFindings(api, caller)).filter(({ state }) => state === 'open').map(({ id }) => id)
+  assert.equal(open.filter((id) => before.includes(id)).length, 1)
+  assert.equal(open.length, 2)
+})
+
+test('a fingerprint that all results share carries no dismissal to other columns', async () => {
+  const shared = (line: number, columns: number[]) =>
+    result({ line, columns, message: `Bad ${line}`, fingerprints: { id: 'constant' } })
+  await report([shared(10, [5, 9]), shared(20, [5, 9]), shared(30, [5, 9])])
+  assert.equal((await listIssues(api, caller)).length, 3)
+  const first = (await listFindings(api, caller)).find(({ description }) => description === 'Bad 10')
+  await dismiss({ issue_ids: [first?.issue_id] })
+  await report([shared(10, [30, 70]), shared(20, [5, 9]), shared(30, [5, 9])])
+  const stayed = (await listFindings(api, caller)).filter(({ state }) => state === 'dismissed')
+  assert.deepEqual(stayed, [])
+})
+
 test('of several packages in one message rule, only the dismissed one is dismissed', async () => {
   const about = (name: string, id: number) =>
     result({ path: 'package-lock.json', line: 1, message: `${name}@1.0.0 has CVE-2024-${id}` })

@@ -14,6 +14,7 @@ import { DeploymentBoard, DeploymentBoardQuery } from './board.schema.ts'
 import { updateDeployment } from './decisions/update-deployment.ts'
 import { Deployment, DeploymentPath, DeploymentQuery, DeploymentUpdate } from './deployment.schema.ts'
 import { findDeployment, listBoardCells, listDeployments, listWaitingOnBoard } from './deployment-list.store.ts'
+import { appendExposure } from './environments/append-exposure.ts'
 
 export async function registerDeploymentRoutes(app: HttpServer, services: Services): Promise<void> {
   app.get(
@@ -42,7 +43,9 @@ export async function registerDeploymentRoutes(app: HttpServer, services: Servic
         pipeline_run_id: query.run_id,
       }
       const selection = { filter, now: context.now }
-      const rows = await services.reads.read((sql) => listDeployments(sql, actor.org_id, page, selection))
+      const rows = await services.reads.read(async (sql) =>
+        appendExposure(sql, actor.org_id, await listDeployments(sql, actor.org_id, page, selection)),
+      )
       return sendPage(reply, { rows, page, query, context })
     },
   )
@@ -103,7 +106,8 @@ async function readDeployment({ sql, clock }: Services, { org_id, plan }: Actor,
   const now = clock.now()
   const json = await findDeployment(sql, org_id, id, { retainedSince: computeRetentionStart(plan, now), now })
   if (json === null) throw createNotFoundError('deployment')
-  return json
+  const [row] = await appendExposure(sql, org_id, [{ id, json }])
+  return row?.json ?? json
 }
 
 export async function registerDeploymentBoardRoutes(app: HttpServer, { sql, clock }: Services): Promise<void> {

@@ -10,11 +10,11 @@ import { sendData } from '../platform/http/responses.ts'
 import { Envelope, ListEnvelope } from '../platform/http/schemas.ts'
 import { update } from '../platform/queue/update.ts'
 import type { Services } from '../services.ts'
+import { appendExposure } from './append-exposure.ts'
 import { DeploymentBoard, DeploymentBoardQuery } from './board.schema.ts'
 import { updateDeployment } from './decisions/update-deployment.ts'
 import { Deployment, DeploymentPath, DeploymentQuery, DeploymentUpdate } from './deployment.schema.ts'
 import { findDeployment, listBoardCells, listDeployments, listWaitingOnBoard } from './deployment-list.store.ts'
-import { appendExposure } from './environments/append-exposure.ts'
 
 export async function registerDeploymentRoutes(app: HttpServer, services: Services): Promise<void> {
   app.get(

@@ -1,7 +1,7 @@
-import type { Db } from '../../platform/db/sql.ts'
-import { listPlaces } from '../deployment-list.store.ts'
-import { listEnvironmentEntries } from './environment.store.ts'
-import { getEnvironmentFacts } from './environment-facts.ts'
+import type { Db } from '../platform/db/sql.ts'
+import { listPlaces } from './deployment-list.store.ts'
+import { listEnvironmentEntries } from './environments/environment.store.ts'
+import { getEnvironmentFacts } from './environments/environment-facts.ts'
 
 /** Appends the exposure of its environment as of now to the JSON of each deployment. */
 export async function appendExposure<Row extends { id: string; json: string }>(

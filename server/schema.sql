@@ -966,6 +966,29 @@ CREATE INDEX deployments_to_evaluate ON public.deployments USING btree (created_
 CREATE INDEX deployments_to_evaluate_again ON public.deployments USING btree (policies_again_at) WHERE ((policies_again_at IS NOT NULL) AND (custom_rule_state = 'pending'::text));
 CREATE INDEX deployments_waiting ON public.deployments USING btree (org_id, created_at, id) WHERE ((status = 'pending_approval'::text) AND (custom_rule_state = 'pending'::text));
 
+create table environment_facts (
+  org_id uuid not null,
+  id uuid not null,
+  "position" smallint not null,
+  environment text not null,
+  repository text,
+  exposure text,
+  criticality smallint,
+  production boolean,
+  created_at timestamp(3) with time zone not null,
+  updated_at timestamp(3) with time zone not null,
+  constraint environment_facts_org_id_position_key UNIQUE (org_id, "position"),
+  constraint environment_facts_pkey PRIMARY KEY (org_id, id),
+  constraint environment_facts_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
+  constraint environment_facts_criticality_check CHECK (((criticality >= 1) AND (criticality <= 5))),
+  constraint environment_facts_environment_check CHECK (((length(environment) >= 1) AND (length(environment) <= 200))),
+  constraint environment_facts_exposure_check CHECK ((exposure = ANY (ARRAY['internet'::text, 'internal'::text, 'none'::text]))),
+  constraint environment_facts_position_check CHECK ((("position" >= 1) AND ("position" <= 100))),
+  constraint environment_facts_repository_check CHECK (((length(repository) >= 1) AND (length(repository) <= 200))),
+  constraint environment_facts_stated CHECK ((num_nonnulls(exposure, criticality, production) > 0))
+);
+CREATE UNIQUE INDEX environment_facts_by_globs ON public.environment_facts USING btree (org_id, environment, COALESCE(repository, ''::text));
+
 create table events (
   org_id uuid not null,
   id uuid not null default gen_random_uuid(),

@@ -47,6 +47,7 @@ const PAGES: [name: string, path: string, listOfId?: string][] = [
   ['settings-oidc-trusts', '/settings/oidc-trusts'],
   ['settings-gates', '/settings/gates'],
   ['settings-gate', '/settings/gates/$id', '/gates'],
+  ['settings-environments', '/settings/environments'],
   ['settings-code-hosts', '/settings/code-hosts'],
   ['settings-usage', '/settings/usage'],
   ['settings-audit-log', '/settings/audit-log'],

@@ -118,6 +118,7 @@ begin
       ('deployment_runs', 'insert, update'),
       ('deployment_statuses', 'insert, update'),
       ('deployments', 'insert, update'),
+      ('environment_facts', 'insert, delete'),
       ('events', 'insert'),
       ('finding_streams', 'insert, update, delete'),
       ('findings', 'insert, update'),

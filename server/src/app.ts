@@ -43,6 +43,8 @@ import { DeploymentBoard } from './deployments/board.schema.ts'
 import { registerPolicyChangeRoutes } from './deployments/decisions/policy-change.routes.ts'
 import { registerDeploymentBoardRoutes, registerDeploymentRoutes } from './deployments/deployment.routes.ts'
 import { Deployment } from './deployments/deployment.schema.ts'
+import { registerEnvironmentRoutes } from './deployments/environments/environment.routes.ts'
+import { EnvironmentEntry } from './deployments/environments/environment.schema.ts'
 import { registerConfiguredGateRoutes } from './deployments/gates/configured-gate.routes.ts'
 import { ConfiguredGate, GateVersion, ListedGate } from './deployments/gates/configured-gate.schema.ts'
 import { registerGateRoutes } from './deployments/gates/gate.routes.ts'
@@ -168,6 +170,7 @@ const SHARED_SCHEMAS = [
   ConfiguredGate,
   GateVersion,
   ListedGate,
+  EnvironmentEntry,
   PendingChange,
   ListedPolicy,
   PolicyVersion,
@@ -231,6 +234,7 @@ async function registerPeopleRoutes(app: HttpServer, services: Services): Promis
   await app.register(registerCodeHostRoutes, services)
   await app.register(registerConfiguredGateRoutes, services)
   await app.register(registerPendingChangeRoutes, services)
+  await app.register(registerEnvironmentRoutes, services)
   await app.register(registerDeliveryRoutes, services)
   await app.register(registerDeploymentBoardRoutes, services)
   await app.register(registerDeploymentDecisionRoutes, services)

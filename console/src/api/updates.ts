@@ -16,6 +16,7 @@ const SHOWN_AT = {
   change: ['/changes', '/provenance/changes'],
   repository: ['/repositories'],
   gate: ['/gates', '/pending-changes'],
+  environment: ['/environments', '/charts/delivery'],
   policy: ['/policies', '/pending-changes'],
   api_key: ['/api-keys'],
   oidc_trust: ['/oidc-trusts'],

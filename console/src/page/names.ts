@@ -42,3 +42,11 @@ export function listText(list: string): string {
 }
 
 export type Provider = NonNullable<Schema<'Issue'>['provider']>
+
+/** Who can reach what runs in an environment. */
+export const EXPOSURE_NAMES = {
+  internet: 'Internet',
+  internal: 'Internal network',
+  none: 'Not reachable',
+  unknown: 'Unknown',
+} as const

@@ -48,6 +48,7 @@ export const pages = {
   gates: inOrganization('/orgs/$org/settings/gates'),
   newGate: inOrganization('/orgs/$org/settings/gates/new'),
   gate: withId('/orgs/$org/settings/gates/$id'),
+  environments: inOrganization('/orgs/$org/settings/environments'),
   usage: inOrganization('/orgs/$org/settings/usage'),
   auditLog: inOrganization('/orgs/$org/settings/audit-log'),
 }

@@ -4,7 +4,7 @@ import { readAhead } from '../api/queries.ts'
 import { choice, text } from '../list/search-params.ts'
 import { lazyPage } from '../page/lazy-part.tsx'
 import { settingsRoute } from './frame/settings-route.ts'
-import { gateQuery, gatesQuery } from './gate/queries.ts'
+import { environmentsQuery, gateQuery, gatesQuery } from './gate/queries.ts'
 
 export const gateRoutes = [
   createRoute({
@@ -25,5 +25,11 @@ export const gateRoutes = [
     validateSearch: v.object({ tab: choice(['settings', 'versions']) }),
     loader: (loader) => readAhead(loader, [gateQuery(loader.params.org, loader.params.id)]),
     component: lazyPage(() => import('./gate/gate-page.tsx'), 'GatePage'),
+  }),
+  createRoute({
+    getParentRoute: () => settingsRoute,
+    path: 'environments',
+    loader: (loader) => readAhead(loader, [environmentsQuery(loader.params.org)]),
+    component: lazyRouteComponent(() => import('./environments/environments-page.tsx'), 'EnvironmentsPage'),
   }),
 ] as const

@@ -107,6 +107,22 @@ export const COMMANDS = {
     load: async () => (await import('./gate.ts')).gateWithdraw,
   },
   'gate delete': { about: 'delete a configured gate', load: async () => (await import('./gate.ts')).gateDelete },
+  'environment set': {
+    about: 'state facts about environments',
+    load: async () => (await import('./environment.ts')).environmentSet,
+  },
+  'environment list': {
+    about: 'list what is stated about environments',
+    load: async () => (await import('./environment.ts')).environmentList,
+  },
+  'environment move': {
+    about: 'change which entry of environments counts first',
+    load: async () => (await import('./environment.ts')).environmentMove,
+  },
+  'environment delete': {
+    about: 'delete what is stated about environments',
+    load: async () => (await import('./environment.ts')).environmentDelete,
+  },
   'intel import': {
     about: 'import vulnerability intelligence',
     load: async () => (await import('./intel.ts')).intelImport,

@@ -1,6 +1,6 @@
 import { openRunIntake } from '../ci/runs/run-intake.ts'
 import { updateConnection } from '../codehosts/connections/connection.store.ts'
-import { listNewestInProduction } from '../deployments/deployment-list.store.ts'
+import { listNewestSuccesses } from '../deployments/deployment-list.store.ts'
 import { findDemoOrganization } from '../organizations/organization.store.ts'
 import { countRows } from '../organizations/organization-rows.store.ts'
 import { DAY_MS } from '../platform/clock.ts'
@@ -135,7 +135,7 @@ export async function sign(demo: Demo): Promise<void> {
   const { org_id } = source
   for (const id of await listNewestChanges(services.sql, org_id, 40))
     await ifAvailable(issueChangeStatement(services, actor, id))
-  for (const id of await listNewestInProduction(services.sql, org_id, 12)) {
+  for (const id of await listNewestSuccesses(services.sql, org_id, { environment: 'production', limit: 12 })) {
     await ifAvailable(issueLineageStatement(services, actor, id))
     await ifAvailable(issueVerificationStatement(services, actor, id))
   }

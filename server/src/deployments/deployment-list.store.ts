@@ -1,3 +1,4 @@
+import { buildAttemptRepository } from '../ci/runs/run.store.ts'
 import { buildPageCondition } from '../platform/db/page.ts'
 import type { Db } from '../platform/db/sql.ts'
 import type { Page, PageRow } from '../platform/http/lists.ts'
@@ -35,6 +36,27 @@ export async function listDeployments(
       ${equals(db, 'pipeline_run_id', filter)}
     order by deployment.created_at desc, deployment.id desc
     limit ${page.limit + 1}`
+}
+
+/** Where a deployment goes. `address` is `host/owner/name`, or `owner/name` if its run is gone. */
+export type Place = { environment: string; address: string; provider: string | null }
+
+/** SQL: the columns of `Place` for a deployment. */
+export function buildPlaceColumns(db: Db, orgId: string, alias: string) {
+  const of = db(alias)
+  return db`${of}.environment, ${of}.provider, coalesce(
+    ${of}.host || '/' || ${of}.repository_full_name, ${buildAttemptRepository(db, orgId, alias)}, ${of}.repository_full_name
+  ) as address`
+}
+
+/** The places of some deployments. */
+export async function listPlaces(db: Db, orgId: string, ids: readonly string[]): Promise<(Place & { id: string })[]> {
+  return db<(Place & { id: string })[]>`
+    select deployment.id, ${buildPlaceColumns(db, orgId, 'deployment')}
+    from deployments deployment
+    where deployment.org_id = ${orgId}
+      and deployment.id = any(${[...ids]})
+    limit ${ids.length}`
 }
 
 /** An overdue deployment counts as expired even before `deployments.settle` has updated it. */
@@ -142,15 +164,7 @@ export async function listBoardCells(
 ): Promise<{ cells: BoardCell[]; truncated: boolean }> {
   const { now } = filter
   const cells = await db<BoardCell[]>`
-    with recursive place as (
-      (${firstPlace(db, orgId, db``)})
-      union all
-      select next.repository_full_name, next.environment
-      from place
-      cross join lateral (
-        ${firstPlace(db, orgId, db`and (repository_full_name, environment) > (place.repository_full_name, place.environment)`)}
-      ) next
-    )
+    with recursive place as (${buildPlaces(db, orgId)})
     select cell.repository_full_name, cell.environment, ${boardJson(db, 'running', now)} as running,
       case when latest.id is distinct from running.id then ${boardJson(db, 'latest', now)} end as newer
     from (
@@ -165,6 +179,18 @@ export async function listBoardCells(
     ) running on true
     order by cell.repository_full_name, cell.environment`
   return { cells: cells.slice(0, CELLS_MAX), truncated: cells.length > CELLS_MAX }
+}
+
+/** SQL: each repository with each environment of its deployments, for `with recursive place`. */
+export function buildPlaces(db: Db, orgId: string) {
+  return db`
+    (${firstPlace(db, orgId, db``)})
+    union all
+    select next.repository_full_name, next.environment
+    from place
+    cross join lateral (
+      ${firstPlace(db, orgId, db`and (repository_full_name, environment) > (place.repository_full_name, place.environment)`)}
+    ) next`
 }
 
 function firstPlace(db: Db, orgId: string, after: ReturnType<Db>) {
@@ -224,13 +250,17 @@ function boardJson(db: Db, alias: string, now: Date) {
   ) end`
 }
 
-/** The ids of the newest successful deployments of a code host to production. */
-export async function listNewestInProduction(db: Db, orgId: string, limit: number): Promise<string[]> {
+/** The ids of the newest successful deployments of a code host to an environment. */
+export async function listNewestSuccesses(
+  db: Db,
+  orgId: string,
+  { environment, limit }: { environment: string; limit: number },
+): Promise<string[]> {
   const rows = await db<{ id: string }[]>`
     select id
     from deployments
     where org_id = ${orgId}
-      and environment = 'production'
+      and environment = ${environment}
       and status = 'success'
       and host_id is not null
     order by created_at desc, id desc

@@ -10,6 +10,7 @@ import { sendData } from '../platform/http/responses.ts'
 import { Envelope, ListEnvelope } from '../platform/http/schemas.ts'
 import { update } from '../platform/queue/update.ts'
 import type { Services } from '../services.ts'
+import { appendExposure } from './append-exposure.ts'
 import { DeploymentBoard, DeploymentBoardQuery } from './board.schema.ts'
 import { updateDeployment } from './decisions/update-deployment.ts'
 import { Deployment, DeploymentPath, DeploymentQuery, DeploymentUpdate } from './deployment.schema.ts'
@@ -42,7 +43,9 @@ export async function registerDeploymentRoutes(app: HttpServer, services: Servic
         pipeline_run_id: query.run_id,
       }
       const selection = { filter, now: context.now }
-      const rows = await services.reads.read((sql) => listDeployments(sql, actor.org_id, page, selection))
+      const rows = await services.reads.read(async (sql) =>
+        appendExposure(sql, actor.org_id, await listDeployments(sql, actor.org_id, page, selection)),
+      )
       return sendPage(reply, { rows, page, query, context })
     },
   )
@@ -103,7 +106,8 @@ async function readDeployment({ sql, clock }: Services, { org_id, plan }: Actor,
   const now = clock.now()
   const json = await findDeployment(sql, org_id, id, { retainedSince: computeRetentionStart(plan, now), now })
   if (json === null) throw createNotFoundError('deployment')
-  return json
+  const [row] = await appendExposure(sql, org_id, [{ id, json }])
+  return row?.json ?? json
 }
 
 export async function registerDeploymentBoardRoutes(app: HttpServer, { sql, clock }: Services): Promise<void> {

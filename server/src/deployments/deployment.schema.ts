@@ -3,6 +3,7 @@ import { StatedUrl } from '../ci/runs/run.schema.ts'
 import { definePageQuery, windowFilters } from '../platform/http/lists.ts'
 import { Closed, ItemId, Nullable, OneOf, Timestamp } from '../platform/http/schemas.ts'
 import { MARK_LANES, MARKED_STATUSES } from './deployment-mark.ts'
+import { ShownExposure } from './environments/environment.schema.ts'
 
 export function defineNullableText(description: string) {
   return Nullable(Type.String({ description }))
@@ -366,6 +367,7 @@ export const Deployment = Closed(
         'Whether an approval that counted is by who opened the deployment: who wrote to its run, opened the gate, created one of these credentials, or started the run on the code host.',
     }),
     policy_evaluation: Nullable(PolicyEvaluation),
+    exposure: ShownExposure,
     marks: Type.Optional(
       Type.Array(DeploymentMark, {
         description:

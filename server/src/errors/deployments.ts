@@ -160,6 +160,14 @@ export const tooManyGates = defineError({
   message: (max: number) => `An organization can have at most ${max} gates.`,
 })
 
+export const tooManyEnvironments = defineError({
+  status: 409,
+  code: 'too_many_environments',
+  cause: 'The organization states facts about as many environments as it can.',
+  remedy: 'Delete an entry that is not used, or let one glob stand for several.',
+  message: (max: number) => `An organization can have at most ${max} entries of environments.`,
+})
+
 export const tooManyPendingChanges = defineError({
   status: 409,
   code: 'too_many_pending_changes',

@@ -70,7 +70,10 @@ export async function registerChartRoutes(app: HttpServer, { reads, clock }: Ser
       const now = clock.now()
       const shown = getLastDays(days, now)
       const read = async (sql: Sql) => {
-        const named = environment === undefined ? null : { environments: [environment], earlier: null }
+        const named =
+          environment === undefined
+            ? null
+            : { names: [environment], environments: [environment], earlier: null, places: [] }
         const production = named ?? (await listProductionEnvironments(sql, actor.org_id))
         const compared = getDaysBefore(shown)
         const [counted, before] = await Promise.all([

@@ -24,8 +24,8 @@ export const DeliveryChartQuery = Closed({
       minLength: 1,
       maxLength: 255,
       description:
-        'Count only deployments to this environment. By default, all environments that are production by their name: ' +
-        'it has the part `prod`, `production`, `prd` or `live`, and none such as `pre`, `non`, `test` or `staging`. Parts are ' +
+        'Count only deployments to this environment. By default, all environments that are stated to be production, and ' +
+        'those that are production by their name where nothing is stated: it has the part `prod`, `production`, `prd` or `live`, and none such as `pre`, `non`, `test` or `staging`. Parts are ' +
         'what no letter or digit separates, without digits at their end.',
     }),
   ),

@@ -43,7 +43,9 @@ export function toDeliveryChart(
   const byDate = new Map(counted.map((day) => [day.date, day]))
   return {
     environments,
-    ...(earlier && { earlier_rule: { ...earlier, until: earlier.until.toISOString().slice(0, 10) } }),
+    ...(earlier && {
+      earlier_rule: { environments: earlier.environments, until: earlier.until.toISOString().slice(0, 10) },
+    }),
     days: dates.map((date) => ({ ...NOTHING, ...byDate.get(date), date })),
     ...computeDelivery(counted, dates.length),
     previous: computeDelivery(before, dates.length),

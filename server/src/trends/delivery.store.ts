@@ -1,17 +1,15 @@
+import { buildPlaceColumns, buildPlaces, type Place } from '../deployments/deployment-list.store.ts'
+import { listEnvironmentEntries } from '../deployments/environments/environment.store.ts'
+import { getEnvironmentFacts } from '../deployments/environments/environment-facts.ts'
+import { isProductionByEarlierRule, isProductionName } from '../deployments/environments/production-name.ts'
 import { getUtcDayStart } from '../platform/clock.ts'
 import type { Db, Tx } from '../platform/db/sql.ts'
 import { buildCountedUntil, type CountedDays } from './counted-days.store.ts'
 import { buildDeliveryFacts, type CreationTimes } from './delivery-facts.store.ts'
-import { isProductionByEarlierRule, isProductionName } from './production-name.ts'
 import type { TrendDays } from './trend-days.ts'
 
 /** `repository` is `owner/name`. */
-type DeliverySelection = TrendDays & {
-  environments: string[]
-  earlier: EarlierRule | null
-  repository: string | null
-  now: Date
-}
+type DeliverySelection = TrendDays & Production & { repository: string | null; now: Date }
 
 /** The deployments that finished, by the day (UTC) of their creation. The times are medians. */
 export type DeliveryDay = {
@@ -23,28 +21,66 @@ export type DeliveryDay = {
   restore_seconds: number | null
 }
 
+/**
+ * Which environments are production: `names` where nothing is stated of the place. `environments`
+ * are all of them, to be shown; some can be production of some repositories only.
+ */
+type ProductionRule = { names: string[]; environments: string[] }
+
 /** What is counted before a day: the environments that were production by the rule of that time. */
-export type EarlierRule = { until: Date; environments: string[] }
+export type EarlierRule = ProductionRule & { until: Date }
+
+/** An environment of a repository. `production` is null if nobody has stated whether it is. */
+type StatedPlace = { environment: string; repository: string; production: boolean | null }
+
+export type Production = ProductionRule & { earlier: EarlierRule | null; places: readonly StatedPlace[] }
 
 /**
- * The environments that are production by their name. Days from before the present rule keep the
- * rule that they were shown by: those until `earlier.until`.
+ * The environments that are production (decisions §11). What people state holds for all days. Where
+ * nothing is stated the name decides, and days from before the present rule for names keep the rule
+ * that they were shown by: those until `earlier.until`.
  */
-export async function listProductionEnvironments(
-  db: Db,
-  orgId: string,
-): Promise<{ environments: string[]; earlier: EarlierRule | null }> {
-  const [names, [organization]] = await Promise.all([
+export async function listProductionEnvironments(db: Db, orgId: string): Promise<Production> {
+  const [all, [organization], places] = await Promise.all([
     listNamesOfProduction(db, orgId),
     db<{ since: Date | null }[]>`select production_rule_since as since from organizations where id = ${orgId}`,
+    listStatedPlaces(db, orgId),
   ])
   const until = organization?.since ?? null
-  const environments = names.filter(isProductionName)
-  if (until === null) return { environments, earlier: null }
-  return {
-    environments,
-    earlier: { until: getUtcDayStart(until), environments: names.filter(isProductionByEarlierRule) },
+  const select = (isProduction: (name: string) => boolean) => {
+    const names = all.filter(isProduction)
+    const counted = places.filter(({ environment, production }) => production ?? names.includes(environment))
+    const environments = [...new Set(counted.map(({ environment }) => environment))].sort()
+    return { names, environments: places.length === 0 ? names : environments }
   }
+  const earlier = until === null ? null : { until: getUtcDayStart(until), ...select(isProductionByEarlierRule) }
+  return { ...select(isProductionName), earlier, places }
+}
+
+const PLACES_MAX = 10_000
+
+/** Nothing is read of the deployments unless an entry states whether something is production. */
+async function listStatedPlaces(db: Db, orgId: string): Promise<StatedPlace[]> {
+  const entries = await listEnvironmentEntries(db, orgId)
+  if (entries.every(({ production }) => production === null)) return []
+  const places = await db<(Place & { repository: string })[]>`
+    with recursive place as (${buildPlaces(db, orgId)})
+    select newest.*
+    from place
+    cross join lateral (
+      select deployment.repository_full_name as repository, ${buildPlaceColumns(db, orgId, 'deployment')}
+      from deployments deployment
+      where deployment.org_id = ${orgId}
+        and deployment.repository_full_name = place.repository_full_name
+        and deployment.environment = place.environment
+      order by deployment.created_at desc, deployment.id desc
+      limit 1
+    ) newest
+    limit ${PLACES_MAX}`
+  return places.map(({ repository, address, ...place }) => {
+    const { production, isProductionStated } = getEnvironmentFacts(entries, { ...place, repository: address })
+    return { environment: place.environment, repository, production: isProductionStated ? production : null }
+  })
 }
 
 /** The names of environments that can be those of production. */
@@ -77,13 +113,25 @@ async function listNamesOfProduction(db: Db, orgId: string): Promise<string[]> {
  * come from `delivery_days`; the last ones are counted now.
  */
 export async function listDeliveryDays(db: Db, orgId: string, selection: DeliverySelection): Promise<DeliveryDay[]> {
-  const { environments, earlier, from, to, now, repository } = selection
+  const { names, earlier, places, from, to, now, repository } = selection
   const counted =
     earlier === null
-      ? db`${environments}::text[]`
-      : db`case when day < ${earlier.until}::date then ${earlier.environments}::text[] else ${environments}::text[] end`
+      ? db`${names}::text[]`
+      : db`case when day < ${earlier.until}::date then ${earlier.names}::text[] else ${names}::text[] end`
+  const stated = places.filter(({ production }) => production !== null)
   const isSelected = db`
-    environment = any(${counted})
+    coalesce(
+      (
+        select place.production
+        from unnest(
+          ${stated.map((place) => place.environment)}::text[], ${stated.map((place) => place.repository)}::text[],
+          ${stated.map((place) => place.production)}::boolean[]
+        ) place (environment, repository, production)
+        where place.environment = counted_place.environment
+          and place.repository = counted_place.repository
+      ),
+      environment = any(${counted})
+    )
     ${repository === null ? db`` : db`and repository = ${repository}`}`
   const until = buildCountedUntil(db, orgId, 'delivery')
   const recent: CreationTimes = {
@@ -93,14 +141,14 @@ export async function listDeliveryDays(db: Db, orgId: string, selection: Deliver
   return db<DeliveryDay[]>`
     with counted as materialized (
       select day, deployments, failed, lead_seconds, restore_seconds
-      from delivery_days
+      from delivery_days counted_place
       where org_id = ${orgId}
         and day between ${from}::date and ${to}::date
         and day < ${until}
         and ${isSelected}
       union all
       select day, 1, failed::int, lead_seconds, restore_seconds
-      from ${buildDeliveryFacts(db, orgId, recent)} fact
+      from ${buildDeliveryFacts(db, orgId, recent)} counted_place
       where ${isSelected}
     ),
     added as (

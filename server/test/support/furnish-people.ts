@@ -13,6 +13,7 @@ const BODIES: [path: string, body: (owned: Furnished) => unknown][] = [
   ['/invitations', () => ({ email: 'grace@example.com', role: 'viewer' })],
   ['/roles', () => ({ name: 'Auditor', permissions: ['view', 'read_audit_log'] })],
   ['/policies', () => ({ file: POLICY })],
+  ['/environments', () => ({ environment: 'prod*', exposure: 'internet' })],
   ['/saved-views', () => ({ list: 'issues', name: 'Fix first', search: { status: 'open' } })],
   [
     '/security/triage',

@@ -6,6 +6,7 @@ import { useRef } from 'react'
 import { useOrganization } from '../../api/session.ts'
 import { PersonName, ToneBadge } from '../../page/badges.tsx'
 import { ExternalLink, Link } from '../../page/link.tsx'
+import { EXPOSURE_NAMES } from '../../page/names.ts'
 import { Page } from '../../page/page.tsx'
 import { pages } from '../../page/pages.ts'
 import { Facts } from '../../page/sections.tsx'
@@ -136,10 +137,11 @@ function DeploymentSkeleton() {
 function DeploymentFacts({ deployment }: { deployment: Deployment }) {
   const { slug: org } = useOrganization()
   const { branch, author, workflow_name, attempt, environment_url, html_url, created_at, deployed_at } = deployment
-  const { commit_message, pipeline_run_id, superseded_by_id, previous_attempt_id } = deployment
+  const { exposure, commit_message, pipeline_run_id, superseded_by_id, previous_attempt_id } = deployment
   return (
     <Facts
       facts={[
+        ['Exposure', EXPOSURE_NAMES[exposure]],
         ['Version', <Version key="version" deployment={deployment} />],
         ['Branch', branch],
         ['Commit message', commit_message && <Message key="message" text={commit_message} />],

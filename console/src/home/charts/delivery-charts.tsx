@@ -30,7 +30,7 @@ export function DeliveryCharts({ org, days }: DeliveryChartsProps) {
     <>
       <ChartCard
         title="Deployment frequency"
-        definition={`Successful deployments to production per day. Environments are production by their name, such as prod-eu.${changed}`}
+        definition={`Successful deployments to production per day. Environments are production if Settings say so, and otherwise by their name, such as prod-eu.${changed}`}
         empty={empty}
         more={<Link {...pages.deployments(org)}>Deployments</Link>}
         query={query}

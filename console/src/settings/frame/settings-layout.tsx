@@ -8,6 +8,7 @@ import {
   IconKey,
   IconLock,
   IconLogin2,
+  IconServer2,
   IconShieldCheck,
   IconUserShield,
   IconUsers,
@@ -44,6 +45,7 @@ const SETTINGS: { title: string; sections: SettingsSection[] }[] = [
     title: 'Governance',
     sections: [
       { label: 'Gates', page: pages.gates, icon: IconShieldCheck, permission: 'view' },
+      { label: 'Environments', page: pages.environments, icon: IconServer2, permission: 'view' },
       { label: 'Plan and usage', page: pages.usage, icon: IconChartBar, permission: 'view' },
       { label: 'Audit log', page: pages.auditLog, icon: IconHistory, permission: 'read_audit_log' },
     ],

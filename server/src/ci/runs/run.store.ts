@@ -284,6 +284,22 @@ export function buildRunLane(db: Db, { org_id, run_id }: { org_id: string; run_i
 }
 
 /**
+ * SQL: the repository of an attempt, as `host/owner/name`. `alias` has its `pipeline_run_id` and
+ * `attempt`.
+ */
+export function buildAttemptRepository(db: Db, orgId: string, alias: string) {
+  const of = db(alias)
+  return db`(
+    select coalesce(attempt.repository, run.repository)
+    from ci_runs run
+    left join ci_run_attempts attempt
+      on attempt.org_id = ${orgId} and attempt.run_id = run.id and attempt.number = ${of}.attempt
+    where run.org_id = ${orgId}
+      and run.id = ${of}.pipeline_run_id
+  )`
+}
+
+/**
  * SQL: the repository of a run at a provider, or null. A token names it by its id; otherwise it is
  * the one with the host and name of `run.repository`. Some code hosts number the repositories of
  * each server from 1: theirs must have the host of the run, too. `orgId` is the organization of all

@@ -14,6 +14,7 @@ const UPDATE_TYPES = [
   'change',
   'repository',
   'gate',
+  'environment',
   'policy',
   'api_key',
   'oidc_trust',

@@ -35,6 +35,7 @@ const PERMISSION_OF_CHANGES: [route: RegExp, ...anyOf: Permission[]][] = [
   [/^POST \/deployments\/\{id\}\/reject$/, 'answer_deployment_gates'],
   [/^PATCH \/deployments\/\{id\}$/, 'answer_deployment_gates'],
   [/^\w+ \/gates/, 'manage_gates'],
+  [/^\w+ \/environments/, 'manage_gates'],
   [/^\w+ \/policies/, 'manage_policies'],
   [/^PUT \/default-trust$/, 'manage_policies'],
   [/^\w+ \/pending-changes/, 'manage_gates', 'manage_policies'],

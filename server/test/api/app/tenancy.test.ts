@@ -48,6 +48,7 @@ const BODIES: Record<string, unknown> = {
   rejectDeployment: { reason: 'Whoever finds it may read this.' },
   splitIssue: { finding_ids: ['00000000-0000-4000-8000-000000000000'] },
   changeMemberRole: { role: 'viewer' },
+  moveEnvironmentFacts: { position: 1 },
   setProviderAccount: { login: 'ada' },
   changeRole: { name: 'Reader' },
   endFindingStream: { reason: 'Whoever finds it may read this.' },

@@ -135,6 +135,35 @@ test('the figures of delivery are the same whether or not the job has counted th
   assert.equal((await chart(viewer, 'delivery')).deployments, 1, 'old days come from the counted ones')
 })
 
+test('what is stated to be production counts on all days, and the name where nothing is stated', async () => {
+  const { caller, viewer } = await organization()
+  const { orgId } = caller
+  const places = ['prod', 'prod-mirror-2', 'main-site']
+  for (const [number, environment] of places.entries())
+    for (const hours of [-50, -2])
+      await deploy(orgId, {
+        id: `${environment}${hours}-${number}`,
+        status: 'failure',
+        createdAt: at(hours),
+        environment,
+      })
+  await api.services.sql`update organizations set production_rule_since = ${at(-3)} where id = ${orgId}`
+  const shown = async () => {
+    const { environments, deployments, earlier_rule } = await chart(viewer, 'delivery?days=4')
+    return [environments, deployments, earlier_rule.environments]
+  }
+  assert.deepEqual(await shown(), [['prod'], 3, ['prod', 'prod-mirror-2']])
+  const manager = await createPerson(api, { ...caller, role: 'release_manager' })
+  const state = (body: object) => requestAs(api, manager, 'POST', '/environments', body)
+  await state({ environment: 'main-*', exposure: 'internet', production: true })
+  await state({ environment: 'prod', repository: 'acme/a*', production: false })
+  assert.deepEqual(await shown(), [['main-site'], 3, ['main-site', 'prod-mirror-2']])
+  await refreshNewestDays.run(api.services, undefined as never)
+  assert.deepEqual((await shown())[1], 3, 'counted days, too')
+  await state({ environment: 'prod', repository: 'acme/a*', production: null, criticality: 1 })
+  assert.deepEqual((await shown())[1], 5)
+})
+
 test('production is a matter of the name; days before the rule keep the rule that they were shown by', async () => {
   const { caller, viewer } = await organization()
   const { orgId } = caller

@@ -1,0 +1,21 @@
+import type { Db } from '../platform/db/sql.ts'
+import { listPlaces } from './deployment-list.store.ts'
+import { listEnvironmentEntries } from './environments/environment.store.ts'
+import { getEnvironmentFacts } from './environments/environment-facts.ts'
+
+/** Appends the exposure of its environment as of now to the JSON of each deployment. */
+export async function appendExposure<Row extends { id: string; json: string }>(
+  db: Db,
+  orgId: string,
+  rows: readonly Row[],
+): Promise<Row[]> {
+  const entries = rows.length === 0 ? [] : await listEnvironmentEntries(db, orgId)
+  const ids = entries.length === 0 ? [] : rows.map(({ id }) => id)
+  const places = ids.length === 0 ? [] : await listPlaces(db, orgId, ids)
+  const byId = new Map(places.map((place) => [place.id, { ...place, repository: place.address }]))
+  return rows.map((row) => {
+    const place = byId.get(row.id)
+    const exposure = place ? getEnvironmentFacts(entries, place).exposure : 'unknown'
+    return { ...row, json: `${row.json.slice(0, -1)},"exposure":"${exposure}"}` }
+  })
+}

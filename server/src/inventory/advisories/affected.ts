@@ -9,7 +9,9 @@ const EVENT_KINDS = ['introduced', 'fixed', 'last_affected', 'limit'] as const
 export type EventKind = (typeof EVENT_KINDS)[number]
 export type AffectedRange = { type: string; events: RangeEvent[] }
 
-/** What an advisory says about one package (OSV schema, `affected[]`), as far as matching needs it. */
+/**
+ * What an advisory says about one package (OSV schema, `affected[]`), as far as matching needs it.
+ */
 export type AffectedPackage = {
   ecosystem: string
   /** Empty if the ecosystem has none. */

@@ -1,6 +1,9 @@
 import type { VersionOrderName } from '../versions/version-orders.ts'
 
-/** How the release of a distribution in OSV's `package.ecosystem` follows from a component's `distro`. */
+/**
+ * How the release of a distribution in OSV's `package.ecosystem` follows from a component's
+ * `distro`.
+ */
 type ReleaseRule = 'alpine' | 'debian' | 'major' | 'red-hat' | 'ubuntu'
 
 /** One kind of package, as package URLs, OSV records and versions name it. */
@@ -59,14 +62,19 @@ export const ECOSYSTEMS: readonly Ecosystem[] = [
 
 const BY_NAME = new Map(ECOSYSTEMS.map((ecosystem) => [ecosystem.name, ecosystem]))
 
-/** The ecosystem of a component by the type and namespace of its package URL; null if it has no row. */
+/**
+ * The ecosystem of a component by the type and namespace of its package URL; null if it has no
+ * row.
+ */
 export function findEcosystem(type: string, namespace: string | null): Ecosystem | null {
   const vendor = namespace?.toLowerCase() ?? ''
   const candidates = ECOSYSTEMS.filter((ecosystem) => ecosystem.type === type)
   return candidates.find(({ namespaces }) => namespaces.length === 0 || namespaces.includes(vendor)) ?? null
 }
 
-/** `package.ecosystem` of an OSV record: the ecosystem, and its release in the form that is stored. */
+/**
+ * `package.ecosystem` of an OSV record: the ecosystem, and its release in the form that is stored.
+ */
 export type StatedEcosystem = { ecosystem: Ecosystem; release: string }
 
 /**
@@ -117,7 +125,10 @@ const CODE_NAMES: ReadonlyMap<string, string> = new Map([
   ['noble', '24.04'],
 ])
 
-/** The numbers of a release: `12.5` of `debian-12.5`, `3.18.4` of `alpine-3.18.4`, `12` of `bookworm`. */
+/**
+ * The numbers of a release: `12.5` of `debian-12.5`, `3.18.4` of `alpine-3.18.4`, `12` of
+ * `bookworm`.
+ */
 function parseRelease(distro: string): string | null {
   const text = distro.trim().toLowerCase()
   const name = text.slice(text.lastIndexOf('-') + 1)

@@ -2,7 +2,10 @@ import { removeLocalVersion } from '../versions/pep440.ts'
 import { toVersionKey, type VersionOrderName } from '../versions/version-orders.ts'
 import type { AffectedPackage, AffectedRange, EventKind } from './affected.ts'
 
-/** What an advisory says about a version. `unknown_version`: it takes an order that the version does not have. */
+/**
+ * What an advisory says about a version. `unknown_version`: it takes an order that the version
+ * does not have.
+ */
 export type Verdict = 'affected' | 'unaffected' | 'unknown_version'
 
 /**

@@ -74,8 +74,8 @@ function findProblem(constraints: readonly Constraint[]): string | null {
 }
 
 /**
- * Leaving out `!=`: an upper bound or an equality is followed by an equality or a lower bound. Leaving
- * out `=` as well: a lower bound is followed by an upper one.
+ * Leaving out `!=`: an upper bound or an equality is followed by an equality or a lower bound.
+ * Leaving out `=` as well: a lower bound is followed by an upper one.
  */
 function isRedundant(constraints: readonly Constraint[]): boolean {
   const stated = constraints.filter(({ comparator }) => comparator !== '!=')

@@ -5,13 +5,12 @@ const WITHOUT_CASE: ReadonlySet<string> = new Set(['golang', 'nuget', 'composer'
 const GO_STANDARD_LIBRARY: ReadonlySet<string> = new Set(['std', 'go', 'stdlib'])
 
 /**
- * The key that all ways to write one package's name share, for comparing components with advisories
- * and with what people search for. It does not contain
- * the type, and is never shown.
+ * The key that all ways to write one package's name share, for comparing components with
+ * advisories and with what people search for. It does not contain the type, and is never shown.
  *
  * @param type the purl type in lower case, for example `pypi`
- * @param name the full name as the ecosystem writes it, for example `org.apache.logging.log4j:log4j-core`,
- * `@angular/core` or `github.com/x/y`
+ * @param name the full name as the ecosystem writes it, for example
+ * `org.apache.logging.log4j:log4j-core`, `@angular/core` or `github.com/x/y`
  */
 export function formatPackageKey(type: string, name: string): string {
   // PEP 503: runs of `-`, `_` and `.` are one `-`.

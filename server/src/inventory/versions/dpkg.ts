@@ -7,8 +7,8 @@ const OTHERS_START = 0x100
 const DEBIAN = /^(?:([0-9]+):([!-~]+)|([!-9;-~]+))$/
 
 /**
- * deb-version(7): epoch, upstream version and revision. Each is read as texts and numbers in turn; a
- * tilde comes before the end, and letters come before other characters.
+ * deb-version(7): epoch, upstream version and revision. Each is read as texts and numbers in turn;
+ * a tilde comes before the end, and letters come before other characters.
  */
 export const toDpkgKey: VersionOrder = (version) => {
   const match = DEBIAN.exec(version.trim())

@@ -13,9 +13,9 @@ const END = '\u0006'
 const NUMBER = '\u0007'
 
 /**
- * PHP's `version_compare`, by which Composer compares: dev, alpha, beta, rc, the release itself, its
- * next number, patch level. The case of the words does not matter, as in Composer. A version with
- * `#` has no order, because PHP finds such a part equal to every number.
+ * PHP's `version_compare`, by which Composer compares: dev, alpha, beta, rc, the release itself,
+ * its next number, patch level. The case of the words does not matter, as in Composer. A version
+ * with `#` has no order, because PHP finds such a part equal to every number.
  */
 export const toPackagistKey: VersionOrder = (version) => {
   const text = version.trim().replace(/^[vV]/, '').toLowerCase()

@@ -32,7 +32,10 @@ export const toPep440Key: VersionOrder = (version) => {
   ].join('')
 }
 
-/** The version without its local part, which only the builder of a package adds: `2.0` of `2.0+cu118`. */
+/**
+ * The version without its local part, which only the builder of a package adds: `2.0` of
+ * `2.0+cu118`.
+ */
 export function removeLocalVersion(version: string): string {
   const at = version.indexOf('+')
   return at < 0 ? version : version.slice(0, at)

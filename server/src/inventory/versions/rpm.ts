@@ -8,9 +8,9 @@ const WITHOUT_RELEASE = '\u0000'
 const EPOCH = /^([0-9]+):/
 
 /**
- * `rpmvercmp` on epoch, version and release (rpm-version(7)). Segments of digits or letters decide; a
- * tilde comes before the end, a caret after it. Other characters only separate. An absent epoch is
- * zero, and an absent release comes before every other.
+ * `rpmvercmp` on epoch, version and release (rpm-version(7)). Segments of digits or letters
+ * decide; a tilde comes before the end, a caret after it. Other characters only separate. An
+ * absent epoch is zero, and an absent release comes before every other.
  */
 export const toRpmKey: VersionOrder = (version) => {
   const text = version.trim()

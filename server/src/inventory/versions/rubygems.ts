@@ -3,15 +3,15 @@ import { encodeNumber, encodeText, isDigits, type VersionOrder } from './version
 const TEXT = '\u0002'
 const ZERO_BEFORE_TEXT = '\u0003'
 const END = '\u0004'
-const VERSION = /^[0-9]+(?:\.?[0-9A-Za-z]+)*(?:-[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?$/
+const VERSION = /^[0-9][0-9A-Za-z.-]*$/
 
 /**
- * `Gem::Version` of RubyGems: segments of digits or letters. Letters come before the end, and so make
- * a pre-release; a missing number is zero. A hyphen reads as `.pre.`.
+ * `Gem::Version` of RubyGems: segments of digits or letters. Letters come before the end, and so
+ * make a pre-release; a missing number is zero. A hyphen reads as `.pre.`.
  */
 export const toRubyGemsKey: VersionOrder = (version) => {
   const text = version.trim()
-  if (!VERSION.test(text)) return null
+  if (!VERSION.test(text) || text.includes('..')) return null
   const segments = text.replaceAll('-', '.pre.').match(/[0-9]+|[A-Za-z]+/g) ?? []
   const firstText = segments.findIndex((segment) => !isDigits(segment))
   const end = firstText < 0 ? segments.length : firstText

@@ -8,9 +8,9 @@ const RELEASED = '\u0004'
 type Parts = { numbers: string[]; prerelease: string | null; build: string }
 
 /**
- * Semantic Versioning 2.0.0 §11: npm, crates.io, Hex, SwiftURL. As in osv-scalibr, a leading `v` and
- * missing numbers are accepted. A fourth number, which the standard does not have, counts like the
- * others.
+ * Semantic Versioning 2.0.0 §11: npm, crates.io, Hex, SwiftURL. As in osv-scalibr, a leading `v`
+ * and missing numbers are accepted. A fourth number, which the standard does not have, counts like
+ * the others.
  */
 export const toSemverKey: VersionOrder = (version) => {
   const parts = parseParts(version)
@@ -18,8 +18,8 @@ export const toSemverKey: VersionOrder = (version) => {
 }
 
 /**
- * Versions of Go modules and of the standard library, which write pre-releases as `1.21rc2` (go.dev,
- * "Go Toolchains"). In records, they are `1.21.0-rc.2`.
+ * Versions of Go modules and of the standard library, which write pre-releases as `1.21rc2`
+ * (go.dev, "Go Toolchains"). In records, they are `1.21.0-rc.2`.
  */
 export const toGoKey: VersionOrder = (version) => {
   const plain = version.replace(/^(?:go|v)/, '')

@@ -1,7 +1,7 @@
-import { upsertAffected } from '../../inventory/advisories/affected.store.ts'
 import { buildUnnestedRows } from '../../platform/db/spread.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import { type Copy, openCopy, writeCopy } from '../../platform/db/table-copy.ts'
+import { upsertAffected } from './affected.store.ts'
 import type { ChangedAdvisories } from './alias.store.ts'
 
 /** The columns of `incoming_advisories`. */
@@ -40,8 +40,8 @@ export async function copyAdvisories(tx: Tx, fill: (copy: Copy) => Promise<void>
 type AdvisoryCounts = { added: number; changed: number; stored: number; newest: Date | null }
 
 /**
- * Stores the incoming records, their packages and their fixes. Records that are older than the stored ones, or
- * equal to them, are skipped.
+ * Stores the incoming records, their packages and their fixes. Records that are older than the
+ * stored ones, or equal to them, are skipped.
  */
 export async function upsertAdvisories({
   tx,

@@ -1,7 +1,7 @@
+import type { AffectedPackage } from '../../inventory/advisories/affected.ts'
+import type { PackageAdvisory, VulnerabilityGroup } from '../../inventory/advisories/group-matches.ts'
 import { buildUnnestedRows } from '../../platform/db/spread.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
-import type { AffectedPackage } from './affected.ts'
-import type { PackageAdvisory, VulnerabilityGroup } from './group-matches.ts'
 
 /**
  * Replaces what is stored of the packages of the advisories that an import changed. They are in the

@@ -1172,9 +1172,28 @@ create table intel_advisories (
   cvss_version text collate "C",
   cvss_score real,
   cvss_vector text,
+  upstream text[] collate "C" not null default '{}'::text[],
   constraint intel_advisories_pkey PRIMARY KEY (id),
   constraint intel_advisories_severity_check CHECK ((severity = ANY (ARRAY['critical'::text, 'high'::text, 'medium'::text, 'low'::text, 'info'::text])))
 );
+
+create table intel_affected (
+  advisory_id text collate "C" not null,
+  "position" integer not null,
+  ecosystem text collate "C" not null,
+  release text collate "C" not null,
+  package_key text collate "C" not null,
+  name text collate "C" not null,
+  ranges jsonb not null,
+  versions text[] not null,
+  urgency text collate "C",
+  informational text collate "C",
+  is_truncated boolean not null,
+  constraint intel_affected_pkey PRIMARY KEY (advisory_id, "position"),
+  constraint intel_affected_advisory_id_fkey FOREIGN KEY (advisory_id) REFERENCES intel_advisories(id) ON DELETE CASCADE,
+  constraint intel_affected_position_check CHECK (("position" >= 0))
+);
+CREATE INDEX intel_affected_by_package ON public.intel_affected USING btree (ecosystem, package_key, release);
 
 create table intel_epss (
   cve_id text collate "C" not null,

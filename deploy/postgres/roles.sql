@@ -125,6 +125,7 @@ begin
       ('gate_polls', 'insert, update, delete'),
       ('gate_versions', 'insert, update'),
       ('intel_advisories', 'insert, update'),
+      ('intel_affected', 'insert, delete'),
       ('intel_epss', 'insert, update, delete'),
       ('intel_fixes', 'insert, delete'),
       ('intel_kev', 'insert, update, delete'),

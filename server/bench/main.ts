@@ -15,6 +15,7 @@ import { gateDecision } from './gate-decision.bench.ts'
 import { gatePolls } from './gate-polls.bench.ts'
 import { hostsApart } from './hosts-apart.bench.ts'
 import { importConnection } from './import-connection.bench.ts'
+import { importAdvisories } from './import-osv.bench.ts'
 import { importSarif } from './import-sarif.bench.ts'
 import { isolation } from './isolation.bench.ts'
 import { largeLists } from './large-lists.bench.ts'
@@ -46,6 +47,7 @@ const BENCHMARKS: Benchmark<Setting>[] = [
   listRuns,
   ...listFindings,
   ...importSarif,
+  importAdvisories,
   createCiReport,
   putObject,
   ...sendFile,

@@ -9,6 +9,7 @@ export type TablePlace = 'distributed' | 'reference' | 'local'
 /** What every organization reads and only the intelligence jobs write. */
 const REFERENCE_TABLES: ReadonlySet<string> = new Set([
   'intel_advisories',
+  'intel_affected',
   'intel_epss',
   'intel_fixes',
   'intel_kev',

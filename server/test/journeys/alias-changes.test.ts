@@ -34,8 +34,8 @@ beforeEach(async () => {
   caller = await api.caller()
   const { sql } = api.services
   await sql`
-    truncate intel_kev, intel_epss, intel_advisories, intel_fixes, vulnerability_assertions, vulnerability_aliases,
-      vulnerability_alias_changes`
+    truncate intel_kev, intel_epss, intel_advisories, intel_affected, intel_fixes, vulnerability_assertions,
+      vulnerability_aliases, vulnerability_alias_changes`
   await sql`update intel_sources set as_of = null`
 })
 

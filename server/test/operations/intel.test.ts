@@ -27,7 +27,7 @@ after(async () => {
 beforeEach(async () => {
   printed = []
   const { sql } = api.services
-  await sql`truncate intel_kev, intel_epss, intel_advisories, intel_fixes, vulnerability_assertions, vulnerability_aliases`
+  await sql`truncate intel_kev, intel_epss, intel_advisories, intel_affected, intel_fixes, vulnerability_assertions, vulnerability_aliases`
   await sql`update intel_sources set as_of = null, version = null, records = 0, imported_at = null`
 })
 

@@ -1,6 +1,7 @@
 import { buildUnnestedRows } from '../../platform/db/spread.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import { type Copy, openCopy, writeCopy } from '../../platform/db/table-copy.ts'
+import { upsertAffected } from './affected.store.ts'
 import type { ChangedAdvisories } from './alias.store.ts'
 
 /** The columns of `incoming_advisories`. */
@@ -15,6 +16,8 @@ export const ADVISORY_COLUMNS = [
   'cvss_vector',
   'aliases',
   'fixes',
+  'upstream',
+  'affected',
 ] as const
 
 /**
@@ -27,7 +30,8 @@ export async function copyAdvisories(tx: Tx, fill: (copy: Copy) => Promise<void>
   await tx`
     create temporary table incoming_advisories (
       id text collate "C", modified timestamptz(3), content_hash bytea, withdrawn boolean, severity text,
-      cvss_version text, cvss_score real, cvss_vector text, aliases text[], fixes jsonb
+      cvss_version text, cvss_score real, cvss_vector text, aliases text[], fixes jsonb,
+      upstream text[], affected json
     ) on commit drop`
   await writeCopy(await openCopy(tx, 'incoming_advisories', ADVISORY_COLUMNS), fill)
   return { tx, holds: 'incoming advisories' }
@@ -36,8 +40,8 @@ export async function copyAdvisories(tx: Tx, fill: (copy: Copy) => Promise<void>
 type AdvisoryCounts = { added: number; changed: number; stored: number; newest: Date | null }
 
 /**
- * Stores the incoming records and their fixes. Records that are older than the stored ones, or
- * equal to them, are skipped.
+ * Stores the incoming records, their packages and their fixes. Records that are older than the
+ * stored ones, or equal to them, are skipped.
  */
 export async function upsertAdvisories({
   tx,
@@ -45,6 +49,7 @@ export async function upsertAdvisories({
   const changed = await selectChanged(tx)
   await upsertChanged(changed)
   await replaceFixes(changed)
+  await upsertAffected(tx)
   const [counts] = await tx<[AdvisoryCounts]>`
     select count(*) filter (where is_new) as added, count(*) filter (where not is_new) as changed,
       (select count(*) from intel_advisories) as stored, max(modified) as newest
@@ -70,14 +75,14 @@ async function selectChanged(tx: Tx): Promise<ChangedAdvisories> {
 async function upsertChanged({ tx }: ChangedAdvisories): Promise<void> {
   await tx`
     insert into intel_advisories (
-      id, modified, content_hash, withdrawn, severity, cvss_version, cvss_score, cvss_vector
+      id, modified, content_hash, withdrawn, severity, cvss_version, cvss_score, cvss_vector, upstream
     )
-    select id, modified, content_hash, withdrawn, severity, cvss_version, cvss_score, cvss_vector
+    select id, modified, content_hash, withdrawn, severity, cvss_version, cvss_score, cvss_vector, upstream
     from changed_advisories
     on conflict (id) do update
     set modified = excluded.modified, content_hash = excluded.content_hash, withdrawn = excluded.withdrawn,
       severity = excluded.severity, cvss_version = excluded.cvss_version, cvss_score = excluded.cvss_score,
-      cvss_vector = excluded.cvss_vector`
+      cvss_vector = excluded.cvss_vector, upstream = excluded.upstream`
 }
 
 /** Two spellings of a package's name are one package, which is fixed only if both entries are. */

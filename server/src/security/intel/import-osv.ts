@@ -64,6 +64,7 @@ function toRow(advisory: Advisory): CopyValue[] {
     modified: advisory.modified.toISOString(),
     content_hash: hash('sha256', json, 'buffer').subarray(0, CONTENT_HASH_BYTES),
     fixes: JSON.stringify(advisory.fixes),
+    affected: JSON.stringify(advisory.affected.map((entry, position) => ({ position, ...entry }))),
   }
   return ADVISORY_COLUMNS.map((column) => row[column])
 }

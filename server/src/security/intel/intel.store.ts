@@ -1,4 +1,5 @@
 import type { Db } from '../../platform/db/sql.ts'
+import type { Severity } from '../vocabulary/severity.ts'
 import { DISTRIBUTION_CVE } from '../vocabulary/vulnerability-id.ts'
 import { buildPackageKey, buildPackageType, buildRelease } from './advisory.store.ts'
 import { buildAsOfDate } from './intel-source.store.ts'
@@ -114,6 +115,29 @@ function buildAdvisory(db: Db) {
     order by withdrawn, severity is null, cvss_version desc nulls last, cvss_score desc nulls last, id
     limit 1
   )`
+}
+
+type GroupRating = {
+  severity: Severity | null
+  cvss_version: string | null
+  cvss_score: number | null
+  cvss_vector: string | null
+}
+
+/**
+ * The rating of each vulnerability by its canonical id: that of the advisory which `intel` shows,
+ * from all records of the group.
+ */
+export async function listGroupRatings(
+  db: Db,
+  groups: readonly { canonical_id: string; ids: readonly string[] }[],
+): Promise<Map<string, GroupRating>> {
+  const rows = await db<(GroupRating & { canonical_id: string })[]>`
+    select known.canonical_id, advisory.severity, advisory.cvss_version, advisory.cvss_score, advisory.cvss_vector
+    from json_to_recordset(${JSON.stringify(groups)}::text::json) as known (canonical_id text, ids text[])
+    left join ${buildAdvisory(db)} advisory on true
+    order by known.canonical_id`
+  return new Map(rows.map(({ canonical_id, ...rating }) => [canonical_id, rating]))
 }
 
 /**

@@ -26,6 +26,13 @@ test('the fields that are stored are read, with the score of the CVSS vector', (
     cvss_vector: 'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H',
     aliases: ['CVE-2024-39236'],
     fixes: [],
+    upstream: [],
+    affected: [
+      {
+        ...{ ecosystem: 'PyPI', release: '', package_key: 'gradio', name: 'Gradio', ranges: [], versions: ['4.36.1'] },
+        ...{ urgency: null, informational: null, is_truncated: false },
+      },
+    ],
   })
 })
 

@@ -1,3 +1,4 @@
+import { type AffectedPackage, collectAffected } from '../../inventory/advisories/affected.ts'
 import { getMember, type JsonObject, toArray, toObject, toObjects, toText } from '../../platform/json/read-value.ts'
 import { NAME_MAX, truncateText, VERSION_MAX } from '../vocabulary/bounded-text.ts'
 import { findPackageType } from '../vocabulary/package-url.ts'
@@ -24,6 +25,9 @@ export type Advisory = {
   /** Other ids of the same vulnerability. */
   aliases: string[]
   fixes: Fix[]
+  /** The vulnerabilities that it is about, if it lists several; else it is one itself. */
+  upstream: string[]
+  affected: AffectedPackage[]
 }
 
 const RATINGS_MAX = 100
@@ -45,6 +49,8 @@ export function parseOsv(text: string): Advisory {
     ...readSeverity(record),
     aliases: collectAliases(id, record),
     fixes: collectFixes(record),
+    upstream: collectUpstream(record),
+    affected: collectAffected(record),
   }
 }
 
@@ -104,6 +110,13 @@ function collectAliases(id: string, { aliases, upstream }: JsonObject): string[]
   found.delete(id)
   // A longer list is a collection. Treating it as aliases would join unrelated vulnerabilities.
   return found.size > ALIASES_MAX ? [] : [...found].sort()
+}
+
+const UPSTREAM_MAX = 2000
+
+function collectUpstream({ upstream }: JsonObject): string[] {
+  const ids = [...new Set(collectIds(upstream))].slice(0, UPSTREAM_MAX).sort()
+  return ids.length > 1 ? ids : []
 }
 
 function collectIds(value: unknown): string[] {

@@ -72,7 +72,10 @@ const IDENTIFYING = ['arch', 'classifier', 'distro', 'epoch', 'os_name', 'os_ver
 
 const TEXT_MAX = 1000
 
-/** The component that a document describes; null if it has neither a package URL, a CPE nor a name. */
+/**
+ * The component that a document describes; null if it has neither a package URL, a CPE nor a
+ * name.
+ */
 export function parseComponent(stated: StatedComponent): IdentifiedComponent | null {
   return parsePurlComponent(stated) ?? parseOtherComponent(stated)
 }
@@ -218,7 +221,10 @@ function selectIdentifying(
 /** Distributions whose point releases share their packages. */
 const MAJOR_RELEASES = new Set('debian rhel redhat centos rocky almalinux ol oracle oraclelinux amzn fedora'.split(' '))
 
-/** `debian-12.5` is `debian-12`, `ubuntu-22.04.4` is `ubuntu-22.04`, `alpine-3.19.1` is `alpine-3.19`. */
+/**
+ * `debian-12.5` is `debian-12`, `ubuntu-22.04.4` is `ubuntu-22.04`, `alpine-3.19.1` is
+ * `alpine-3.19`.
+ */
 function reduceDistribution(distro: string, namespace: string | null): string {
   const stated = /^\d/.test(distro) && namespace !== null ? `${namespace.toLowerCase()}-${distro}` : distro
   const [, vendor = '', release = ''] = /^([a-z][a-z_-]{0,40}?)-?(\d[\d.]{0,30})$/.exec(stated) ?? []

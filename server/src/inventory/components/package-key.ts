@@ -10,7 +10,8 @@ const GO_STANDARD_LIBRARY: ReadonlySet<string> = new Set(['std', 'go', 'stdlib']
  * the type, and is never shown.
  *
  * @param type the purl type in lower case, for example `pypi`
- * @param name the full name as the ecosystem writes it, for example `org.apache.logging.log4j:log4j-core`,
+ * @param name the full name as the ecosystem writes it, for example
+ * `org.apache.logging.log4j:log4j-core`,
  * `@angular/core` or `github.com/x/y`
  */
 export function formatPackageKey(type: string, name: string): string {

@@ -666,6 +666,53 @@ CREATE UNIQUE INDEX compliance_results_by_repository ON public.compliance_result
 CREATE INDEX compliance_results_by_repository_creation ON public.compliance_results USING btree (org_id, repository, created_at, id);
 CREATE INDEX compliance_results_by_status ON public.compliance_results USING btree (org_id, status, created_at, id);
 
+create table component_facts (
+  org_id uuid not null,
+  no bigint not null generated always as identity,
+  component_no bigint not null,
+  facts_hash bytea not null,
+  purl text,
+  type text not null,
+  scope text,
+  licenses text[] not null,
+  supplier text,
+  hashes jsonb not null,
+  path text,
+  patched text[] not null,
+  constraint component_facts_pkey PRIMARY KEY (org_id, no),
+  constraint component_facts_facts_hash_check CHECK ((length(facts_hash) = 16)),
+  constraint component_facts_scope_check CHECK ((scope = ANY (ARRAY['required'::text, 'optional'::text, 'excluded'::text])))
+);
+CREATE INDEX component_facts_by_component ON public.component_facts USING btree (org_id, component_no);
+CREATE UNIQUE INDEX component_facts_by_hash ON public.component_facts USING btree (org_id, facts_hash);
+
+create table components (
+  org_id uuid not null,
+  no bigint not null generated always as identity,
+  id uuid not null,
+  identity text not null,
+  identity_hash bytea not null,
+  purl text,
+  cpe text,
+  type text not null,
+  ecosystem text,
+  namespace text,
+  name text not null,
+  version text,
+  package_key text not null,
+  name_key text not null,
+  source_name text,
+  source_version text,
+  first_seen_at timestamp(3) with time zone not null,
+  constraint components_pkey PRIMARY KEY (org_id, no),
+  constraint components_identity_check CHECK ((identity = ANY (ARRAY['purl'::text, 'cpe'::text, 'name'::text]))),
+  constraint components_identity_hash_check CHECK ((length(identity_hash) = 16))
+);
+CREATE UNIQUE INDEX components_by_id ON public.components USING btree (org_id, id);
+CREATE UNIQUE INDEX components_by_identity ON public.components USING btree (org_id, identity_hash);
+CREATE INDEX components_by_name ON public.components USING btree (org_id, name_key text_pattern_ops);
+CREATE INDEX components_by_package ON public.components USING btree (org_id, package_key text_pattern_ops);
+
 create table configured_gates (
   org_id uuid not null,
   id uuid not null,
@@ -1232,6 +1279,34 @@ create table intel_sources (
   constraint intel_sources_records_check CHECK ((records >= 0)),
   constraint intel_sources_source_check CHECK ((source = ANY (ARRAY['kev'::text, 'epss'::text, 'osv'::text])))
 );
+
+create table inventory_streams (
+  org_id uuid not null,
+  id bigint not null generated always as identity,
+  repository_no bigint not null,
+  category text,
+  git_ref text,
+  tool text not null,
+  subject text,
+  format text not null,
+  lane text not null,
+  tracked boolean not null,
+  upload_id text collate "C",
+  commit_sha text,
+  reported_at timestamp(3) with time zone not null,
+  seen_at timestamp(3) with time zone not null,
+  present bigint[] not null default '{}'::bigint[],
+  parents integer[] not null default '{}'::integer[],
+  since timestamp(3) with time zone[] not null default '{}'::timestamp with time zone[],
+  held bigint[] not null default '{}'::bigint[],
+  constraint inventory_streams_pkey PRIMARY KEY (org_id, id),
+  constraint inventory_streams_org_id_repository_no_fkey FOREIGN KEY (org_id, repository_no) REFERENCES reported_repositories(org_id, id),
+  constraint inventory_streams_format_check CHECK ((format = ANY (ARRAY['cyclonedx'::text, 'spdx'::text]))),
+  constraint inventory_streams_lane_check CHECK ((lane = ANY (ARRAY['verified'::text, 'key'::text, 'person'::text, 'untrusted'::text])))
+);
+CREATE UNIQUE INDEX inventory_streams_by_key ON public.inventory_streams USING btree (org_id, repository_no, COALESCE(category, ''::text), COALESCE(branch_name(git_ref), ''::text), tool, format, COALESCE(subject, ''::text), lane);
+CREATE INDEX inventory_streams_by_present ON public.inventory_streams USING gin (present);
+CREATE INDEX inventory_streams_by_upload ON public.inventory_streams USING btree (org_id, upload_id);
 
 create table issue_days (
   org_id uuid not null,
@@ -2165,6 +2240,40 @@ create table saved_views (
   constraint saved_views_search_check CHECK (((jsonb_typeof(search) = 'object'::text) AND (pg_column_size(search) <= 16384)))
 );
 CREATE UNIQUE INDEX saved_views_by_name ON public.saved_views USING btree (org_id, user_id, list, lower(name));
+
+create table sbom_commits (
+  org_id uuid not null,
+  sbom_no bigint not null,
+  commit_sha text not null,
+  upload_id text collate "C" not null,
+  run_id text collate "C",
+  reported_at timestamp(3) with time zone not null,
+  constraint sbom_commits_pkey PRIMARY KEY (org_id, sbom_no, commit_sha),
+  constraint sbom_commits_org_id_sbom_no_fkey FOREIGN KEY (org_id, sbom_no) REFERENCES sboms(org_id, no) ON DELETE CASCADE
+);
+CREATE INDEX sbom_commits_by_commit ON public.sbom_commits USING btree (org_id, commit_sha);
+
+create table sboms (
+  org_id uuid not null,
+  no bigint not null generated always as identity,
+  id text collate "C" not null,
+  stream_id bigint not null,
+  is_older boolean not null,
+  subjects jsonb not null,
+  operating_system text,
+  components integer not null,
+  skipped integer not null,
+  truncated boolean not null,
+  added bigint[] not null,
+  removed bigint[] not null,
+  removed_since timestamp(3) with time zone[] not null,
+  created_at timestamp(3) with time zone not null,
+  constraint sboms_pkey PRIMARY KEY (org_id, no),
+  constraint sboms_org_id_stream_id_fkey FOREIGN KEY (org_id, stream_id) REFERENCES inventory_streams(org_id, id) ON DELETE CASCADE
+);
+CREATE INDEX sboms_by_creation ON public.sboms USING btree (org_id, created_at, no);
+CREATE INDEX sboms_by_removed ON public.sboms USING gin (removed) WHERE (removed <> '{}'::bigint[]);
+CREATE INDEX sboms_by_stream ON public.sboms USING btree (org_id, stream_id, created_at);
 
 create table schema_migration_batches (
   name text not null,

@@ -51,6 +51,9 @@ import { registerGateRoutes } from './deployments/gates/gate.routes.ts'
 import { DeploymentGate, OpenedGate } from './deployments/gates/gate.schema.ts'
 import { registerPendingChangeRoutes } from './deployments/gates/pending-change.routes.ts'
 import { PendingChange } from './deployments/gates/pending-change.schema.ts'
+import { registerComponentRoutes } from './inventory/components/component.routes.ts'
+import { Component, ComponentWithOccurrences, Occurrence } from './inventory/components/component.schema.ts'
+import { registerSbomRoutes } from './inventory/sboms/sbom.routes.ts'
 import { registerOrganizationRoutes, registerUsageRoutes } from './organizations/organization.routes.ts'
 import { createHttpServer, type HttpServer } from './platform/http/http-server.ts'
 import { KEY_ERROR_RESPONSES, registerDocs, registerErrorSchemas, registerOpenApi } from './platform/http/openapi.ts'
@@ -127,6 +130,7 @@ issues, evaluates policies, and approves or rejects deployments.
       name: 'Security uploads',
       description: `Upload ${formatTitles(REPORT_FORMATS, 'and')} reports, and ${formatTitles(VEX_FORMATS, 'and')} VEX documents.`,
     },
+    { name: 'Inventory', description: 'Read the components that bills of materials contain, and where they are.' },
     { name: 'Findings and issues', description: 'Read raw findings, and the issues that they are grouped into.' },
     { name: 'Security alerts', description: 'Read the security alerts of connected code hosts.' },
     { name: 'Compliance', description: 'Read the results of policies for repositories.' },
@@ -152,6 +156,9 @@ const SHARED_SCHEMAS = [
   KnownRepository,
   PipelineRun,
   SecurityUpload,
+  Component,
+  ComponentWithOccurrences,
+  Occurrence,
   FindingStream,
   Finding,
   Issue,
@@ -204,6 +211,8 @@ export async function createApp(services: Services): Promise<HttpServer> {
   await app.register(registerUploadRoutes, services)
   await app.register(registerStreamRoutes, services)
   await app.register(registerFindingRoutes, services)
+  await app.register(registerComponentRoutes, services)
+  await app.register(registerSbomRoutes, services)
   await app.register(registerVexRoutes, services)
   await app.register(registerIssueRoutes, services)
   await app.register(registerAlertRoutes, services)

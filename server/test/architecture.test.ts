@@ -305,6 +305,9 @@ test('what the rules allow is not reported', () => {
  * it is linked to; charts count the rows of several slices.
  */
 const READS_BESIDE = [
+  // Documents belong to uploads, and streams to repositories that reports name.
+  'inventory reported_repositories',
+  'inventory security_uploads',
   'access organizations',
   'ci repositories',
   ...['organizations', 'ci_runs', 'security_issues', 'deployments', 'changes', 'change_commits'].map(

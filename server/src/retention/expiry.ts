@@ -9,6 +9,7 @@ import {
   expiringGateRequests,
   expiringReviews,
 } from '../deployments/expired-deployment.store.ts'
+import { expiringSboms } from '../inventory/sboms/expired-sbom.store.ts'
 import { computeRetentionStart, type Plan } from '../organizations/plan.ts'
 import { DAY_MS, getUtcDayStart } from '../platform/clock.ts'
 import type { Expiring, ExpiringShared, Expiry } from '../platform/db/expiring-rows.ts'
@@ -33,6 +34,7 @@ const EXPIRING: readonly Expiring[] = [
   expiringRuns,
   ...expiringBranches,
   ...expiringUploads,
+  expiringSboms,
   expiringAlerts,
   expiringFindings,
   expiringTriages,

@@ -11,6 +11,12 @@ import { uploadReport } from './reports.ts'
 import { sarif, sarifResult } from './sarif.ts'
 import { storeChange } from './stored-changes.ts'
 
+const SBOM = {
+  bomFormat: 'CycloneDX',
+  specVersion: '1.6',
+  components: [{ type: 'library', name: 'furnished', version: '1.0.0', purl: 'pkg:npm/furnished@1.0.0' }],
+}
+
 /**
  * One of everything that a route names, by the path in front of its id; the value is its id. Paths
  * that are not under /v1 are those of the application's API, below the organization.
@@ -21,6 +27,7 @@ export async function furnish(api: TestApi, owner: Caller): Promise<Record<strin
   const deployment = await insertDeployment(api, owner)
   const change = await storeChange(api.services, owner, pushedRecord())
   const upload = await uploadReport(api, owner, sarif([sarifResult('rule')]))
+  const sbom = await uploadReport(api, owner, SBOM, { category: 'sbom' })
   return {
     '/v1/ci/runs': run.id,
     '/v1/ci/runs/{run_id}/reports': report.report_id,
@@ -34,6 +41,8 @@ export async function furnish(api: TestApi, owner: Caller): Promise<Record<strin
       'bytes',
     ),
     '/v1/security/uploads': upload.id,
+    '/v1/sboms': sbom.id,
+    '/v1/components': (await api.request('GET', '/v1/components', { key: owner.key })).body.data[0].id,
     '/v1/security/streams': await findFirst(api, owner, 'streams'),
     '/v1/security/alerts': await insertAlert(api, owner),
     '/v1/security/findings': await findFirst(api, owner, 'findings'),

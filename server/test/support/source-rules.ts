@@ -31,6 +31,7 @@ const STRATA = [
   'security/formats/report',
   'security/formats/*',
   'security/formats',
+  'inventory',
   'security',
   'compliance',
   'deployments',

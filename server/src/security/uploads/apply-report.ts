@@ -2,6 +2,8 @@ import { isDeepStrictEqual } from 'node:util'
 import type { ReportFigures } from '../../ci/reports/attestation.ts'
 import { recordFigures } from '../../ci/reports/save-attestations.ts'
 import { evidenceReplaced } from '../../ci/runs/run.events.ts'
+import { readSbom, recordSbom } from '../../inventory/sboms/record-sbom.ts'
+import type { Sbom } from '../../inventory/sboms/sbom.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { runStoppable } from '../../platform/db/transaction.ts'
 import { ObjectNotFoundError } from '../../platform/objects/object-store.ts'
@@ -62,12 +64,14 @@ export async function applyReport(
   source: ReportSource,
 ): Promise<UploadFormat> {
   const file = await readFormat(source, upload.requested_format)
+  const sbom = file.isVex ? null : await readSbom(source, file.format)
   for (const [index, stated] of lanes.entries())
     await runStoppable(services.sql, source.stopping, async (tx) => {
       const reading = { ...key, upload, stated, source }
       const applied = file.isVex
         ? await applyDocument(services, tx, { ...reading, format: file.format })
         : await applyFindings(services, tx, { ...reading, format: file.format })
+      if (sbom !== null) await applySbom(tx, { ...reading, applied }, sbom)
       if (index === lanes.length - 1) await finishUpload(tx, { ...key, upload, lanes }, applied)
     })
   return file.format
@@ -89,6 +93,26 @@ async function finishUpload(tx: Tx, { upload, lanes, ...key }: ReadLanes, { resu
   const { format, findings, components, outcome } = result
   const figures: ReportFigures = { format, findings, components, openBySeverity: outcome.openBySeverity }
   await recordFigures(tx, { org_id: key.org_id, id: upload.artifact_id }, figures, at)
+}
+
+/** Stores the components of a bill of materials after its findings. */
+async function applySbom(
+  tx: Tx,
+  { org_id, id, upload, stated, applied: { result } }: Reading & { applied: Applied },
+  sbom: Sbom,
+): Promise<void> {
+  const { repository_no, git_ref } = upload
+  const { lane, commit_sha, tracked, complete, confirmed, reported_at } = stated
+  const category = upload.category ?? result.category
+  const { format } = result
+  await recordSbom(
+    tx,
+    {
+      ...{ org_id, upload_id: id, repository_no, category, git_ref, format },
+      ...{ lane, commit_sha, tracked, complete, confirmed, reported_at },
+    },
+    sbom,
+  )
 }
 
 async function applyFindings(

@@ -1,5 +1,6 @@
 import { type Actor, toPrincipal } from '../../access/actor.ts'
 import { insertAuditEntry } from '../../audit/audit.store.ts'
+import { updateSbomSeenAgain } from '../../inventory/sboms/record-sbom.ts'
 import { isRepositoryVexAccepted } from '../../organizations/organization.store.ts'
 import { getNextUtcDayStart, getUtcDayStart } from '../../platform/clock.ts'
 import type { Tx } from '../../platform/db/sql.ts'
@@ -193,6 +194,7 @@ async function stateAgain(tx: Tx, same: StoredUpload, row: NewUploadRow, now: Da
 async function seeAgain({ sql }: Services, seen: SeenAgain): Promise<void> {
   const { org_id, upload_id } = seen
   await sql.begin(async (tx) => {
+    await updateSbomSeenAgain(tx, seen)
     if (await updateSeenAgain(tx, seen)) await publish(tx, uploadFinished, { org_id, upload_id })
   })
 }

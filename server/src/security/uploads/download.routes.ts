@@ -82,7 +82,7 @@ export async function registerDownloadRoutes(app: HttpServer, services: Services
 }
 
 /** The response 200 of a download in OpenAPI. */
-const FileResponse = {
+export const FileResponse = {
   description: 'The bytes of the file, with its name in `Content-Disposition`.',
   content: { 'application/octet-stream': { schema: Type.String({ format: 'binary' }) } },
 }

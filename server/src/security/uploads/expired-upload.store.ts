@@ -1,3 +1,4 @@
+import { buildIsNewestSbom } from '../../inventory/sboms/sbom.store.ts'
 import { defineExpiringWithParts } from '../../platform/db/expiring-rows.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import { insertAbandonedObjects } from '../../platform/objects/abandoned-objects.store.ts'
@@ -27,6 +28,7 @@ function expiringOfStatus(status: 'finished' | 'failed') {
           and stream.upload_id = item.id
           and (stream.tracked or stream.seen_at >= ${before})
       )
+      and not ${buildIsNewestSbom(db, db`item`, before)}
       and not exists (
         select from vex_documents document
         where document.org_id = item.org_id

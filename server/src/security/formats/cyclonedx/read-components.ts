@@ -121,7 +121,7 @@ function readComponent(members: JsonObject): Component {
 const PATH_PROPERTIES = ['aquasecurity:trivy:FilePath', 'SrcFile', 'syft:location:0:path']
 
 /** The file that declares the component. The first of several by name: tools change their order. */
-function findPath({ properties, occurrences }: JsonObject): string | null {
+export function findPath({ properties, occurrences }: JsonObject): string | null {
   const stated = toObjects(properties)
   const candidates = [
     ...PATH_PROPERTIES.map((name) => stated.filter((property) => property.name === name).map(({ value }) => value)),

@@ -127,7 +127,7 @@ function shown(value: unknown): string {
 }
 
 /** The image or project that the document is about. A file or directory is none. */
-function readSubject(header: Header): { subject?: string } {
+export function readSubject(header: Header): { subject?: string } {
   const type = toText(header('metadata.component.type'))
   if (type === 'file') return {}
   const name = truncateText(toText(header('metadata.component.name')), NAME_MAX)
@@ -137,7 +137,7 @@ function readSubject(header: Header): { subject?: string } {
 }
 
 /** The first named tool of `metadata.tools`; without one, the tool is `CycloneDX`. */
-function readTool(tools: unknown): ReportTool {
+export function readTool(tools: unknown): ReportTool {
   // A list up to version 1.4, and an object of components and services since.
   const object = toObject(tools)
   const all = object === null ? toObjects(tools) : [...toObjects(object.components), ...toObjects(object.services)]

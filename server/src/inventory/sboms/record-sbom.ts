@@ -1,0 +1,91 @@
+import type { Lane } from '../../ci/runs/trust.ts'
+import type { Tx } from '../../platform/db/sql.ts'
+import type { ReportSource } from '../../security/formats/report/parsed-report.ts'
+import { normalizeToolName } from '../../security/vocabulary/stream-name.ts'
+import { insertComponents } from './component-writing.store.ts'
+import {
+  findNewestSbom,
+  insertSbom,
+  insertSbomCommit,
+  lockSbomStream,
+  type SeenAgainSbom,
+  updateSbomStream,
+  updateSeenAgainStreams,
+} from './sbom.store.ts'
+import type { Sbom } from './sbom.ts'
+import { compareContents } from './stream-contents.ts'
+
+/** Reads what a bill of materials contains. Null for a file of another format. */
+export async function readSbom(source: ReportSource, format: string): Promise<Sbom | null> {
+  if (format === 'cyclonedx') return (await import('./cyclonedx-sbom.parser.ts')).parseCycloneDxSbom(source)
+  if (format === 'spdx') return (await import('./spdx-sbom.parser.ts')).parseSpdxSbom(source)
+  return null
+}
+
+/** Who sent a document, and what it is about. */
+export type SbomReport = {
+  org_id: string
+  upload_id: string
+  repository_no: number
+  category: string | null
+  git_ref: string | null
+  format: string
+  lane: Lane
+  commit_sha: string | null
+  tracked: boolean
+  complete: boolean | null
+  confirmed: boolean
+  reported_at: Date
+}
+
+/**
+ * Stores a document in the transaction that finishes its upload. An unchanged document only adds
+ * its commit to the one before. One that is older than the newest of its stream is kept for its own
+ * commit, and changes nothing that is present.
+ */
+export async function recordSbom(tx: Tx, report: SbomReport, sbom: Sbom): Promise<void> {
+  const { org_id, upload_id, reported_at } = report
+  const tool = normalizeToolName(sbom.tool)
+  const stream = await lockSbomStream(tx, { ...report, tool, subject: sbom.subject }, report.tracked)
+  const numbers = await insertComponents(tx, org_id, sbom.components, reported_at)
+  const document = {
+    numbers,
+    parents: sbom.components.map(({ parent }) => parent),
+    isComplete: sbom.skipped === 0 && !sbom.truncated && report.complete !== false,
+    isConfirmed: report.confirmed,
+  }
+  const change = compareContents(stream, document, reported_at)
+  const { added, removed, contents } = change
+  const isOlder = stream.reported_at > reported_at
+  const newest = await findNewestSbom(tx, org_id, stream.id)
+  const isUnchanged = newest !== null && added.length === 0 && removed.length === 0
+  const since = new Map(stream.present.map((no, position) => [no, stream.since[position] as Date]))
+  const no = isUnchanged
+    ? newest
+    : await insertSbom(tx, {
+        org_id,
+        id: upload_id,
+        stream_id: stream.id,
+        is_older: isOlder,
+        subjects: sbom.subjects,
+        operating_system: sbom.operatingSystem,
+        components: sbom.components.length,
+        skipped: sbom.skipped,
+        truncated: sbom.truncated,
+        // The first document of a stream is all that is present.
+        added: newest === null ? [] : added,
+        removed,
+        removed_since: removed.map((each) => since.get(each) ?? reported_at),
+        created_at: reported_at,
+      })
+  await insertSbomCommit(tx, org_id, no, report)
+  if (!isOlder) await updateSbomStream(tx, { org_id, id: stream.id }, report, contents)
+}
+
+/** Notes that an upload was sent again for another commit, whose contents are the same. */
+export async function updateSbomSeenAgain(tx: Tx, seen: SeenAgainSbom): Promise<void> {
+  for (const streamId of await updateSeenAgainStreams(tx, seen)) {
+    const no = await findNewestSbom(tx, seen.org_id, streamId)
+    if (no !== null) await insertSbomCommit(tx, seen.org_id, no, { ...seen, reported_at: seen.at })
+  }
+}

@@ -1,0 +1,177 @@
+import type { Lane } from '../../ci/runs/trust.ts'
+import type { Db, Tx } from '../../platform/db/sql.ts'
+import type { SbomSubject } from './sbom.ts'
+import type { StreamContents } from './stream-contents.ts'
+
+/** What tells the streams of bills of materials apart. */
+export type SbomStreamKey = {
+  org_id: string
+  repository_no: number
+  category: string | null
+  git_ref: string | null
+  tool: string
+  subject: string | null
+  format: string
+  lane: Lane
+}
+
+export type SbomStream = StreamContents & { id: number; reported_at: Date; upload_id: string | null }
+
+/** Creates a stream where it is missing, and locks it until the transaction ends. */
+export async function lockSbomStream(tx: Tx, key: SbomStreamKey, tracked: boolean): Promise<SbomStream> {
+  const { org_id, repository_no, category, git_ref, tool, subject, format, lane } = key
+  await tx`
+    insert into inventory_streams (
+      org_id, repository_no, category, git_ref, tool, subject, format, lane, tracked, reported_at, seen_at
+    )
+    values (
+      ${org_id}, ${repository_no}, ${category}, ${git_ref}, ${tool}, ${subject}, ${format}, ${lane}, ${tracked},
+      '-infinity', '-infinity'
+    )
+    on conflict do nothing`
+  const [row] = await tx<[SbomStream]>`
+    select id, upload_id, present, parents, since, held,
+      case when reported_at = '-infinity' then 'epoch' else reported_at end as reported_at
+    from inventory_streams
+    where org_id = ${org_id}
+      and repository_no = ${repository_no}
+      and coalesce(category, '') = coalesce(${category}::text, '')
+      and coalesce(branch_name(git_ref), '') = coalesce(branch_name(${git_ref}), '')
+      and tool = ${tool}
+      and format = ${format}
+      and coalesce(subject, '') = coalesce(${subject}::text, '')
+      and lane = ${lane}
+    for update`
+  return row
+}
+
+/** The report that is now the newest of a stream. */
+export type NewestSbom = {
+  upload_id: string
+  commit_sha: string | null
+  git_ref: string | null
+  tracked: boolean
+  reported_at: Date
+}
+
+/** Without `contents` they are those of the document before. */
+export async function updateSbomStream(
+  tx: Tx,
+  { org_id, id }: { org_id: string; id: number },
+  newest: NewestSbom,
+  contents: StreamContents,
+): Promise<void> {
+  await tx`
+    update inventory_streams
+    set upload_id = ${newest.upload_id}, commit_sha = ${newest.commit_sha}, git_ref = ${newest.git_ref},
+      tracked = ${newest.tracked}, reported_at = ${newest.reported_at},
+      seen_at = greatest(seen_at, ${newest.reported_at}), present = ${contents.present}::bigint[],
+      parents = ${contents.parents}::integer[], since = ${contents.since}::timestamptz[], held = ${contents.held}::bigint[]
+    where org_id = ${org_id}
+      and id = ${id}`
+}
+
+export type SbomRow = {
+  org_id: string
+  id: string
+  stream_id: number
+  is_older: boolean
+  subjects: SbomSubject[]
+  operating_system: string | null
+  components: number
+  skipped: number
+  truncated: boolean
+  added: number[]
+  removed: number[]
+  removed_since: Date[]
+  created_at: Date
+}
+
+/** Returns the number of the document. */
+export async function insertSbom(tx: Tx, sbom: SbomRow): Promise<number> {
+  const [{ no }] = await tx<[{ no: number }]>`
+    insert into sboms (
+      org_id, id, stream_id, is_older, subjects, operating_system, components, skipped, truncated, added, removed,
+      removed_since, created_at
+    )
+    values (
+      ${sbom.org_id}, ${sbom.id}, ${sbom.stream_id}, ${sbom.is_older}, ${tx.json(sbom.subjects)},
+      ${sbom.operating_system}, ${sbom.components}, ${sbom.skipped}, ${sbom.truncated}, ${sbom.added}::bigint[],
+      ${sbom.removed}::bigint[], ${sbom.removed_since}::timestamptz[], ${sbom.created_at}
+    )
+    returning no`
+  return no
+}
+
+/**
+ * The number of the newest document of a stream that changed what is present; null before the
+ * first.
+ */
+export async function findNewestSbom(tx: Tx, orgId: string, streamId: number): Promise<number | null> {
+  const [row] = await tx<{ no: number }[]>`
+    select no
+    from sboms
+    where org_id = ${orgId}
+      and stream_id = ${streamId}
+      and not is_older
+    order by created_at desc, no desc
+    limit 1`
+  return row?.no ?? null
+}
+
+type SbomCommit = { commit_sha: string | null; upload_id: string; reported_at: Date }
+
+/** Notes that a document is about a commit. */
+export async function insertSbomCommit(tx: Tx, orgId: string, no: number, commit: SbomCommit): Promise<void> {
+  if (commit.commit_sha === null) return
+  await tx`
+    insert into sbom_commits (org_id, sbom_no, commit_sha, upload_id, run_id, reported_at)
+    select ${orgId}, ${no}, ${commit.commit_sha}, upload.id, upload.run_id, ${commit.reported_at}
+    from security_uploads upload
+    where upload.org_id = ${orgId}
+      and upload.id = ${commit.upload_id}
+    on conflict do nothing`
+}
+
+export type SeenAgainSbom = { org_id: string; upload_id: string; lane: Lane; commit_sha: string; at: Date }
+
+/** Locks the streams whose newest document is an upload, and notes its new commit. */
+export async function updateSeenAgainStreams(tx: Tx, seen: SeenAgainSbom): Promise<number[]> {
+  const rows = await tx<{ id: number }[]>`
+    update inventory_streams
+    set commit_sha = ${seen.commit_sha}, reported_at = ${seen.at}, seen_at = greatest(seen_at, ${seen.at})
+    where org_id = ${seen.org_id}
+      and upload_id = ${seen.upload_id}
+      and lane = ${seen.lane}
+      and reported_at <= ${seen.at}
+    returning id`
+  return rows.map(({ id }) => id)
+}
+
+/**
+ * SQL: whether an upload `item` is the newest document of a branch that is tracked or was seen
+ * since.
+ */
+export function buildIsNewestSbom(db: Db, item: ReturnType<Db>, before: Date) {
+  return db`
+    exists (
+      select from inventory_streams stream
+      where stream.org_id = ${item}.org_id
+        and stream.upload_id = ${item}.id
+        and (stream.tracked or stream.seen_at >= ${before})
+    )`
+}
+
+/** The upload of a bill of materials by its id or that of its artifact; null if there is none. */
+export async function findSbomUpload(db: Db, orgId: string, id: string): Promise<string | null> {
+  const [row] = await db<{ id: string }[]>`
+    select id
+    from security_uploads
+    where org_id = ${orgId}
+      and (id = ${id} or artifact_id = ${id})
+      and format in ('cyclonedx', 'spdx')
+      and status = 'finished'
+    order by created_at desc
+    limit 1`
+  return row?.id ?? null
+}

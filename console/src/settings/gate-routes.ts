@@ -30,6 +30,6 @@ export const gateRoutes = [
     getParentRoute: () => settingsRoute,
     path: 'environments',
     loader: (loader) => readAhead(loader, [environmentsQuery(loader.params.org)]),
-    component: lazyRouteComponent(() => import('./environments/environments-page.tsx'), 'EnvironmentsPage'),
+    component: lazyPage(() => import('./environments/environments-page.tsx'), 'EnvironmentsPage'),
   }),
 ] as const

@@ -9,7 +9,7 @@ import {
   expiringGateRequests,
   expiringReviews,
 } from '../deployments/expired-deployment.store.ts'
-import { expiringSboms } from '../inventory/sboms/expired-sbom.store.ts'
+import { expiringSboms } from '../inventory/sboms/sbom.store.ts'
 import { computeRetentionStart, type Plan } from '../organizations/plan.ts'
 import { DAY_MS, getUtcDayStart } from '../platform/clock.ts'
 import type { Expiring, ExpiringShared, Expiry } from '../platform/db/expiring-rows.ts'

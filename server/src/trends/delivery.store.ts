@@ -1,7 +1,10 @@
 import { buildPlaceColumns, buildPlaces, type Place } from '../deployments/deployment-list.store.ts'
 import { listEnvironmentEntries } from '../deployments/environments/environment.store.ts'
-import { getEnvironmentFacts } from '../deployments/environments/environment-facts.ts'
-import { isProductionByEarlierRule, isProductionName } from '../deployments/environments/production-name.ts'
+import {
+  getEnvironmentFacts,
+  isProductionByEarlierRule,
+  isProductionName,
+} from '../deployments/environments/environment-facts.ts'
 import { getUtcDayStart } from '../platform/clock.ts'
 import type { Db, Tx } from '../platform/db/sql.ts'
 import { buildCountedUntil, type CountedDays } from './counted-days.store.ts'

@@ -5,7 +5,7 @@ type Bound = { max: number; aim?: number }
 export const HOUSE_PLAN: Readonly<Record<string, Bound>> = {
   files: { max: 985, aim: 900 },
   lines: { max: 129_500, aim: 100_000 },
-  folders: { max: 90 },
+  folders: { max: 91 },
   'files at the root': { max: 6 },
   'files of at most 40 lines': { max: 60 },
   'files that write deployments': { max: 2 },
@@ -14,7 +14,7 @@ export const HOUSE_PLAN: Readonly<Record<string, Bound>> = {
   'first words of exported functions': { max: 120 },
   'first words of functions of stores': { max: 14 },
   'functions named …Of': { max: 3 },
-  'private functions of at most 7 lines that are used once': { max: 660 },
+  'private functions of at most 7 lines that are used once': { max: 662 },
   'functions over 70 lines, in thousandths': { max: 10 },
   'files of code hosts': { max: 75 },
   'inline new ApiError(': { max: 0 },

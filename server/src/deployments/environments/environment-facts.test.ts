@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isProductionByEarlierRule, isProductionName } from './production-name.ts'
+import { isProductionByEarlierRule, isProductionName } from './environment-facts.ts'
 
 for (const name of [
   'production',

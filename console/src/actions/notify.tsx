@@ -2,9 +2,9 @@ import { Button, Group, Text } from '@mantine/core'
 import type { NotificationData } from '@mantine/notifications'
 import { useEffect } from 'react'
 import { asApiError } from '../api/api-error.ts'
+import { createStore } from '../api/store.ts'
 import { lazyPart, ScriptNotice } from '../page/lazy-part.tsx'
 import { describeProblem } from '../page/states.tsx'
-import { createStore } from './store.ts'
 
 const UNDO_MS = 10_000
 

@@ -1,8 +1,8 @@
 import createFetchClient from 'openapi-fetch'
 import createQueryClient from 'openapi-react-query'
-import { createStore } from '../actions/store.ts'
 import { readApiError, UnreachableError } from './api-error.ts'
 import type { components, paths } from './schema.ts'
+import { createStore } from './store.ts'
 
 /** A named shape of the API, such as `Schema<'Issue'>`. */
 export type Schema<Name extends keyof components['schemas']> = components['schemas'][Name]

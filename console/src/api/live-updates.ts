@@ -1,7 +1,7 @@
 import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
-import { createStore } from '../actions/store.ts'
 import { fetchServedConsole } from './served-console.ts'
+import { createStore } from './store.ts'
 import { refresh, type UpdateType } from './updates.ts'
 
 /** Updates of this time are one refresh. */

@@ -1,7 +1,7 @@
 import { Group, Paper, Progress, Stack, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useEffect } from 'react'
-import { createStore } from '../actions/store.ts'
+import { createStore } from '../api/store.ts'
 import classes from './background-work.module.css'
 
 type Work = {

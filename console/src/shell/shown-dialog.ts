@@ -1,4 +1,4 @@
-import { createStore } from '../actions/store.ts'
+import { createStore } from '../api/store.ts'
 
 /** Which dialog of the shell is open. */
 export const shownDialog = createStore<'search' | 'shortcuts' | null>(null)

@@ -89,7 +89,7 @@ const ROWS: Row[] = [
     does: 'Register a run with the number of its run',
     async play(world, { claims, repository, runId }, by) {
       if (isPerson(by)) return '—'
-      const run = ownRun(claims, { repository: `github.com/${repository}` })
+      const run = ownRun(claims, { repository: `github.com/${repository}`, commit_sha: claims.sha })
       const answer = await world.send({ claims, repository, runId }, by, 'POST', '/v1/ci/runs', run)
       return tell(answer, ({ id }) => (id === runId ? 'is the same run' : 'stands beside'))
     },

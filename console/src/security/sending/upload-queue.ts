@@ -1,4 +1,4 @@
-import { createStore } from '../../actions/store.ts'
+import { createStore } from '../../api/store.ts'
 import { formatAddress, pages } from '../../page/pages.ts'
 import { backgroundWork } from '../../shell/background-work.tsx'
 import type { ReportFile } from './dropped-files.ts'

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { createUuid } from '../../../src/platform/ids.ts'
 import { type Answer, type Caller, startTestApi, type TestApi } from '../../support/api.ts'
 import { assertError } from '../../support/assert-error.ts'
 import { createRun } from '../../support/ci-runs.ts'
@@ -107,7 +108,10 @@ test('400 invalid_cursor on every other list', async () => {
   const lists = Object.entries<Json>(body.paths).filter(
     ([path, { get }]) => path !== '/v1/runs' && get?.parameters?.some((parameter: Json) => parameter.name === 'cursor'),
   )
-  for (const [path] of lists) assertError(await list(caller, { cursor }, path), 400, 'invalid_cursor')
+  for (const [path] of lists) {
+    const address = path.replace('{id}', createUuid(api.clock.now()))
+    assertError(await list(caller, { cursor }, address), 400, 'invalid_cursor')
+  }
 })
 
 test('400 invalid_cursor for a cursor of another server’s secret', async () => {

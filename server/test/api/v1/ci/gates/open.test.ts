@@ -115,6 +115,7 @@ const EMPTY = {
   bypass: null,
   override: null,
   policy_evaluation: null,
+  exposure: 'unknown',
 }
 
 test('200 with the same gate and token for the same run, attempt, environment and job', async () => {

@@ -10,6 +10,11 @@ addEventListener('input', ({ target }) => {
   if (target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement) written = target
 })
 
+// What was sent is not unsent, also while its dialog fades out.
+addEventListener('submit', () => {
+  written = null
+})
+
 /** Whether a field that somebody has typed in is still on the page, and has text. */
 export function hasUnsentText(): boolean {
   return written?.isConnected === true && written.value.trim() !== ''

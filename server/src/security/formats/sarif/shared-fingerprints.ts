@@ -8,7 +8,10 @@ import { COMMIT } from './subject.ts'
 
 /** The results of a run that are compared. */
 const COMPARED_MAX = 1000
-/** As many places with one value show that it is no text's hash, where the texts are unknown. */
+/**
+ * Where the texts are unknown, different messages at as many places of one rule show that their one
+ * value is no text's hash. Equal messages may be about copies of one text.
+ */
 const PLACES_MIN = 3
 
 /** By definition the hash of a line, so that copies of the line share it (§3.27.17). */
@@ -41,7 +44,13 @@ export async function readSharedFingerprints(source: ReportSource, { runs, spans
   for (const { run, seen } of left.values()) if (run !== undefined) run.sharedFingerprints = seen.listShared()
 }
 
-type Seen = { byRule: Map<string, string>; places: Map<string, Set<string>>; texts: Set<string>; isTold: boolean }
+type Seen = {
+  byRule: Map<string, string>
+  places: Map<string, Set<string>>
+  texts: Set<string>
+  messages: Set<string>
+  isTold: boolean
+}
 
 /** The values of each fingerprint, by rule. */
 class Values {
@@ -57,9 +66,10 @@ class Values {
     const region = getMember(physical, 'region')
     const text = toText(getMember(region, 'snippet', 'text'))
     const place = JSON.stringify([file.uri ?? file.index, getMember(region, 'startLine')])
+    const message = JSON.stringify(result.message ?? null)
     for (const member of ['fingerprints', 'partialFingerprints']) {
       for (const [name, value] of Object.entries(toObject(result[member]) ?? {})) {
-        if (!OF_TEXT.test(name)) this.#addValue(name, { rule, value: toText(value) ?? '', place, text })
+        if (!OF_TEXT.test(name)) this.#addValue(name, { rule, value: toText(value) ?? '', place, message, text })
       }
     }
     this.areAllTold = this.#byName.size > 0 && this.#byName.values().every(({ isTold }) => isTold)
@@ -67,12 +77,21 @@ class Values {
 
   #addValue(
     name: string,
-    { rule, value, place, text }: Record<'rule' | 'value' | 'place', string> & { text: string | null },
+    {
+      rule,
+      value,
+      place,
+      message,
+      text,
+    }: Record<'rule' | 'value' | 'place' | 'message', string> & {
+      text: string | null
+    },
   ) {
     const seen: Seen = this.#byName.get(name) ?? {
       byRule: new Map(),
       places: new Map(),
       texts: new Set(),
+      messages: new Set(),
       isTold: false,
     }
     this.#byName.set(name, seen)
@@ -80,6 +99,7 @@ class Values {
     if ((seen.byRule.get(rule) ?? value) !== value) seen.isTold = true
     seen.byRule.set(rule, value)
     seen.places.set(rule, (seen.places.get(rule) ?? new Set()).add(place))
+    seen.messages.add(`${rule} ${message}`)
     if (text !== null) seen.texts.add(`${rule} ${text.replace(/\s+/g, '')}`)
   }
 
@@ -88,13 +108,13 @@ class Values {
    * also by the only result.
    */
   listShared(): Set<string> {
-    const shared = [...this.#byName].filter(([name, { byRule, places, texts, isTold }]) => {
+    const shared = [...this.#byName].filter(([name, { byRule, places, texts, messages, isTold }]) => {
       if (name === COMMIT) return new Set(byRule.values()).size === 1 && !isTold
       const isOneValue = byRule.size > 1 && new Set(byRule.values()).size === 1
       const isAcrossTexts = texts.size > byRule.size
       const most = Math.max(...places.values().map(({ size }) => size))
-      const isMany = isOneValue || (texts.size === 0 ? most >= PLACES_MIN : isAcrossTexts)
-      return !isTold && isMany
+      const isAcrossMessages = texts.size === 0 && most >= PLACES_MIN && messages.size > byRule.size
+      return !isTold && (isOneValue || isAcrossTexts || isAcrossMessages)
     })
     return new Set(shared.map(([name]) => name))
   }

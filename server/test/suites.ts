@@ -17,7 +17,7 @@ export type Suite = { include: string; exclude: string[]; isSerial?: boolean; pr
 
 /** What takes long, because it starts installations, or plays every code host or every order. */
 const LONG = {
-  journeys: '{server/test/journeys/**/*,server/test/formats-hostile}.test.ts',
+  journeys: '{server/test/{journeys/**/*,formats-hostile},action/test/{ci-pages,verified-workflow}}.test.ts',
   stories: 'server/test/stories/**/*.test.ts',
   operations: 'server/test/{operations,roles}/**/*.test.ts',
   runbooks: 'server/test/runbook/**/*.test.ts',

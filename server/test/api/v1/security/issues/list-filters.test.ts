@@ -5,7 +5,7 @@ import { type Caller, startTestApi, type TestApi } from '../../../../support/api
 import { assertError, assertInvalid } from '../../../../support/assert-error.ts'
 import { bom, listIssues } from '../../../../support/issues.ts'
 import type { Json } from '../../../../support/json.ts'
-import { insertIssues } from '../../../../support/many-issues.ts'
+import { analyzeIssues, insertIssues } from '../../../../support/many-issues.ts'
 import { uploadReport } from '../../../../support/reports.ts'
 import { sarif, sarifResult } from '../../../../support/sarif.ts'
 
@@ -21,6 +21,7 @@ before(async () => {
   api = await startTestApi()
   caller = await api.caller()
   await insertIssues(api, caller.orgId, 600)
+  await analyzeIssues(api)
   all = await listIssues(api, caller)
   const rows = await api.services.sql`select id, epss, kev from security_issues where org_id = ${caller.orgId}`
   threats = new Map(rows.map(({ id, epss, kev }) => [id, { epss, kev }]))

@@ -56,5 +56,5 @@ test('wrong values are refused with the option', async () => {
   await refused(2, /--production must be one of true, false/, 'set', '--environment', 'a', '--production', 'yes')
   await refused(2, /--to must be an integer from 1 to 100/, 'move', 'x', '--to', '0')
   await refused(2, /State at least one of exposure/, 'set', '--environment', 'a')
-  await refused(1, /not a valid pattern/, 'set', '--environment', '[*', '--exposure', 'none')
+  await refused(2, /not a valid pattern/, 'set', '--environment', '[*', '--exposure', 'none')
 })

@@ -51,6 +51,7 @@ test("403 before 402: a key without the route's scope never learns about the pla
  */
 const REQUIRED: [route: RegExp, plan: string][] = [
   [/^\/v1\/security\/(uploads|streams)/, 'team'],
+  [/^\/v1\/(components|sboms)/, 'team'],
   [/^\/v1\/security\/issues/, 'business'],
   [/^\/v1\/provenance\/.*(statement|verification)$/, 'enterprise'],
 ]

@@ -199,7 +199,8 @@ function readQualifiers(purl: string): Map<string, string> {
 }
 
 function readSubpath(purl: string): string | null {
-  const parts = (/#(.*)$/s.exec(purl)?.[1] ?? '').split('/')
+  const at = purl.indexOf('#')
+  const parts = at < 0 ? [] : purl.slice(at + 1).split('/')
   const kept = parts.filter((part) => part !== '' && part !== '.' && part !== '..')
   return kept.length === 0 ? null : kept.map((part) => encode(decodePercents(part))).join('/')
 }

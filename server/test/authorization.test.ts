@@ -27,6 +27,7 @@ after(() => api?.close())
  * line applies.
  */
 const SCOPE_OF_ROUTE: [route: RegExp, ...scopes: Scope[]][] = [
+  [/^GET \/v1\/(?:components|sboms)(?:\/|$)/, 'read:security'],
   [/^(POST|PATCH) \/v1\/ci\//, 'write:ci'],
   [/^GET \/v1\/security\/uploads$/, 'read:security'],
   [/^POST \/v1\/security\/(uploads\/[^/]+\/confirm$|streams\/)/, 'write:triage'],

@@ -20,8 +20,6 @@ export async function registerSbomRoutes(app: HttpServer, { sql, objects }: Serv
   app.get(
     '/v1/sboms/:id/document',
     {
-      // HEAD would read the whole file, because it is sent as a stream.
-      exposeHeadRoute: false,
       config: { scope: 'read:security', permission: 'view', feature: 'security_uploads' },
       schema: {
         operationId: 'getSbomDocument',

@@ -95,6 +95,9 @@ type StoredFile = { key: string; path: string; size: number }
  * could otherwise run scripts as this server. Throws 404 if the file is not stored.
  */
 export async function sendFile(reply: FastifyReply, objects: ObjectStore, { key, path, size }: StoredFile) {
+  // Only GET reads the file.
+  if (reply.request.method === 'HEAD')
+    return reply.type('application/octet-stream').header('content-length', size).send(Readable.from([]))
   const bytes = objects.read(key)[Symbol.asyncIterator]()
   const first = await bytes.next().catch((error: unknown) => {
     throw error instanceof ObjectNotFoundError ? createNotFoundError('file') : error

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { decodePercents, parsePackageUrl } from '../../security/vocabulary/package-url.ts'
+import { DISTRIBUTION_TYPES, decodePercents, parsePackageUrl } from '../../security/vocabulary/package-url.ts'
 import { formatPackageKey } from './package-key.ts'
 
 /** What identifies a component: its package URL, else its CPE, else its type, name and version. */
@@ -63,9 +63,6 @@ const ECOSYSTEMS: Readonly<Record<string, string>> = {
   'rpm/rocky': 'Rocky Linux',
   'rpm/almalinux': 'AlmaLinux',
 }
-
-/** Types whose namespace is a distribution, which is not part of the package's name. */
-const DISTRIBUTION_TYPES: ReadonlySet<string> = new Set(['alpm', 'apk', 'deb', 'rpm'])
 
 /** Qualifiers that tell packages apart. The others say where a package comes from. */
 const IDENTIFYING = ['arch', 'classifier', 'distro', 'epoch', 'os_name', 'os_version', 'type']

@@ -54,12 +54,10 @@ export async function recordSbom(tx: Tx, report: SbomReport, sbom: Sbom): Promis
     isComplete: sbom.skipped === 0 && !sbom.truncated && report.complete !== false,
     isConfirmed: report.confirmed,
   }
-  const change = compareContents(stream, document, reported_at)
-  const { added, removed, contents } = change
+  const { added, removed, removedSince, contents } = compareContents(stream, document, reported_at)
   const isOlder = stream.reported_at > reported_at
   const newest = await findNewestSbom(tx, org_id, stream.id)
   const isUnchanged = newest !== null && added.length === 0 && removed.length === 0
-  const since = new Map(stream.present.map((no, position) => [no, stream.since[position] as Date]))
   const no = isUnchanged
     ? newest
     : await insertSbom(tx, {
@@ -75,7 +73,7 @@ export async function recordSbom(tx: Tx, report: SbomReport, sbom: Sbom): Promis
         // The first document of a stream is all that is present.
         added: newest === null ? [] : added,
         removed,
-        removed_since: removed.map((each) => since.get(each) ?? reported_at),
+        removed_since: removedSince,
         created_at: reported_at,
       })
   await insertSbomCommit(tx, org_id, no, report)

@@ -11,8 +11,11 @@ export type StreamContents = {
 /** A document as its stream compares it: the numbers of facts and the position of each parent. */
 export type NewDocument = { numbers: number[]; parents: (number | null)[]; isComplete: boolean; isConfirmed: boolean }
 
-/** The contents after a document, and how it differs from the document before. */
-export type ContentsChange = { contents: StreamContents; added: number[]; removed: number[] }
+/**
+ * The contents after a document, and how it differs from the document before. `removedSince` is
+ * since when each of `removed` was present.
+ */
+export type ContentsChange = { contents: StreamContents; added: number[]; removed: number[]; removedSince: Date[] }
 
 const GUARDED_MIN = 20
 
@@ -34,6 +37,7 @@ export function compareContents(stream: StreamContents, document: NewDocument, a
   const present = [...own.numbers, ...kept].sort((a, b) => a - b)
   const positions = new Map(present.map((no, position) => [no, position]))
   const toPosition = (no: number | null | undefined) => (no == null || no < 0 ? (no ?? null) : positions.get(no))
+  const removed = [...before].filter((no) => !stated.has(no))
   return {
     contents: {
       present,
@@ -42,7 +46,8 @@ export function compareContents(stream: StreamContents, document: NewDocument, a
       held: kept,
     },
     added: own.numbers.filter((no) => !before.has(no)),
-    removed: [...before].filter((no) => !stated.has(no)),
+    removed,
+    removedSince: removed.map((no) => since.get(no) ?? at),
   }
 }
 

@@ -48,7 +48,7 @@ export function toPackageUrl(ecosystem: string, name: string): string | null {
 }
 
 /** Types whose namespace is a distribution, which is not part of the package's name. */
-const DISTRIBUTION_TYPES = new Set(['alpm', 'apk', 'deb', 'rpm'])
+export const DISTRIBUTION_TYPES: ReadonlySet<string> = new Set(['alpm', 'apk', 'deb', 'rpm'])
 
 /**
  * Parses a package URL (purl-spec); null for any other text. The name is in its usual spelling,

@@ -210,6 +210,7 @@ create table ci_artifacts (
   constraint ci_artifacts_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'uploaded'::text, 'rejected'::text]))),
   constraint ci_artifacts_trust_check CHECK ((trust = ANY (ARRAY['verified'::text, 'self_reported'::text, 'untrusted'::text])))
 );
+CREATE INDEX ci_artifacts_by_digest ON public.ci_artifacts USING btree (org_id, sha256) WHERE (status = 'uploaded'::text);
 CREATE UNIQUE INDEX ci_artifacts_by_state ON public.ci_artifacts USING btree (org_id, report_id, path, ((status = 'uploaded'::text)));
 CREATE INDEX ci_artifacts_of_run ON public.ci_artifacts USING btree (org_id, run_id, created_at, id);
 CREATE INDEX ci_artifacts_pending ON public.ci_artifacts USING btree (put_until) WHERE (status = 'pending'::text);
@@ -360,6 +361,25 @@ CREATE UNIQUE INDEX ci_runs_first ON public.ci_runs USING btree (org_id, ci_syst
 CREATE INDEX ci_runs_newest ON public.ci_runs USING btree (org_id, repository, trust, created_at, id) WHERE (completed_at IS NOT NULL);
 CREATE INDEX ci_runs_open ON public.ci_runs USING btree (deadline_at) WHERE (completed_at IS NULL);
 CREATE INDEX ci_runs_open_at_host ON public.ci_runs USING btree (org_id, created_at) WHERE ((completed_at IS NULL) AND (provider <> 'other'::text));
+
+create table ci_subjects (
+  org_id uuid not null,
+  report_id text collate "C" not null,
+  "position" smallint not null,
+  part smallint not null,
+  run_id text collate "C" not null,
+  name text not null,
+  sha256 text not null,
+  media_type text,
+  platform text,
+  constraint ci_subjects_pkey PRIMARY KEY (org_id, report_id, "position", part),
+  constraint ci_subjects_check CHECK (((platform IS NOT NULL) = (part > 0))),
+  constraint ci_subjects_part_check CHECK ((part >= 0)),
+  constraint ci_subjects_position_check CHECK (("position" >= 0)),
+  constraint ci_subjects_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text))
+);
+CREATE INDEX ci_subjects_by_digest ON public.ci_subjects USING btree (org_id, sha256);
+CREATE INDEX ci_subjects_of_run ON public.ci_subjects USING btree (org_id, run_id);
 
 create table codehost_app_setups (
   state_sha256 bytea not null,
@@ -897,6 +917,26 @@ create table deployment_statuses (
   constraint deployment_statuses_org_id_deployment_id_fkey FOREIGN KEY (org_id, deployment_id) REFERENCES deployments(org_id, id),
   constraint deployment_statuses_state_check CHECK ((state = ANY (ARRAY['waiting'::text, 'in_progress'::text, 'success'::text, 'failure'::text, 'cancelled'::text, 'inactive'::text])))
 );
+
+create table deployment_subjects (
+  org_id uuid not null,
+  deployment_id text collate "C" not null,
+  "position" smallint not null,
+  part smallint not null,
+  name text not null,
+  sha256 text not null,
+  media_type text,
+  platform text,
+  trust text not null,
+  stated_by text,
+  constraint deployment_subjects_pkey PRIMARY KEY (org_id, deployment_id, "position", part),
+  constraint deployment_subjects_check CHECK (((platform IS NOT NULL) = (part > 0))),
+  constraint deployment_subjects_part_check CHECK ((part >= 0)),
+  constraint deployment_subjects_position_check CHECK (("position" >= 0)),
+  constraint deployment_subjects_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text)),
+  constraint deployment_subjects_trust_check CHECK ((trust = ANY (ARRAY['verified'::text, 'self_reported'::text, 'untrusted'::text, 'ui'::text])))
+);
+CREATE INDEX deployment_subjects_by_digest ON public.deployment_subjects USING btree (org_id, sha256);
 
 create table deployments (
   org_id uuid not null,
@@ -2273,6 +2313,7 @@ create table sboms (
 CREATE INDEX sboms_by_creation ON public.sboms USING btree (org_id, created_at, no);
 CREATE INDEX sboms_by_removed ON public.sboms USING gin (removed) WHERE (removed <> '{}'::bigint[]);
 CREATE INDEX sboms_by_stream ON public.sboms USING btree (org_id, stream_id, created_at);
+CREATE INDEX sboms_by_subject ON public.sboms USING gin (subjects jsonb_path_ops);
 
 create table schema_migration_batches (
   name text not null,

@@ -8,6 +8,8 @@ export type Report = {
   name: string
   summary: string | null
   attestations: Attestation[]
+  /** Images by digest. */
+  subjects?: { name: string; sha256: string; mediaType?: string; platforms?: { sha256: string; platform: string }[] }[]
 }
 
 type Upload = { artifactId: string; path: string; url: string; headers: Record<string, string> }

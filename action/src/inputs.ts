@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { getInput, getMultilineInput } from '@actions/core'
 import { describeMissing, type FoundFile } from '@shiplock/report-readers/found-file'
+import { ImageError, type ImageSubject, readImages } from '@shiplock/report-readers/images'
 import { OutsideError, type Place, WorkingDirectory } from '@shiplock/report-readers/working-directory'
 
 /** A mistake in an input of the step. The message names the input. */
@@ -27,6 +28,7 @@ export type Inputs = {
   name: string
   summary: string | null
   attestations: Attestation[]
+  images: ImageSubject[]
   files: Record<FileInput, string[]>
   place: Place
 }
@@ -47,6 +49,7 @@ export async function readInputs(): Promise<Inputs> {
     name: getInput('name') || 'default',
     summary: await readSummary(place),
     attestations: await readAttestations(place),
+    images: await readImages(getMultilineInput('images')).catch(refuseImage),
     files: Object.fromEntries(FILE_INPUTS.map((input) => [input, getMultilineInput(input)])) as Inputs['files'],
     place,
   }
@@ -86,6 +89,10 @@ export function refusedLink(input: string, error: unknown): InputError | null {
   if (!(error instanceof OutsideError)) return null
   const advice = `${error.target === null ? '' : 'name a file by its real path, or '}allow it with "follow-links: true"`
   return new InputError(input, `${error.message}; ${advice}.`)
+}
+
+function refuseImage(error: unknown): never {
+  throw error instanceof ImageError ? new InputError('images', `${error.message}.`) : error
 }
 
 function readUrl(): string {

@@ -34,8 +34,18 @@ async function report(inputs: Inputs): Promise<string[]> {
   return problemsOf(await ingest.sendFiles(stored, evidence.files))
 }
 
-function toReport({ job, name, summary }: Inputs, { attestations }: Evidence) {
-  return { job: { ...job, runner: process.env.RUNNER_NAME || null }, name, summary, attestations }
+function toReport({ job, name, summary, images }: Inputs, { attestations }: Evidence) {
+  const subjects = images.map(({ media_type, ...image }) => ({
+    ...image,
+    ...(media_type && { mediaType: media_type }),
+  }))
+  return {
+    job: { ...job, runner: process.env.RUNNER_NAME || null },
+    name,
+    summary,
+    attestations,
+    ...(subjects.length > 0 && { subjects }),
+  }
 }
 
 function warnOf({ warnings, skipped }: StoredReport): void {

@@ -60,6 +60,8 @@ import { KEY_ERROR_RESPONSES, registerDocs, registerErrorSchemas, registerOpenAp
 import { registerHealth } from './platform/http/operations.routes.ts'
 import { FileObjectStore } from './platform/objects/file-object-store.ts'
 import { serveObjects } from './platform/objects/object.routes.ts'
+import { registerArtifactRoutes } from './provenance/artifacts/artifact.routes.ts'
+import { ArtifactTrace } from './provenance/artifacts/artifact-trace.schema.ts'
 import { registerChangeRoutes } from './provenance/changes/change.routes.ts'
 import { Change, ListedChange } from './provenance/changes/change.schema.ts'
 import { logRoutes } from './provenance/log/log.routes.ts'
@@ -156,6 +158,7 @@ const SHARED_SCHEMAS = [
   KnownRepository,
   PipelineRun,
   SecurityUpload,
+  ArtifactTrace,
   Component,
   ComponentWithOccurrences,
   Occurrence,
@@ -212,6 +215,7 @@ export async function createApp(services: Services): Promise<HttpServer> {
   await app.register(registerStreamRoutes, services)
   await app.register(registerFindingRoutes, services)
   await app.register(registerComponentRoutes, services)
+  await app.register(registerArtifactRoutes, services)
   await app.register(registerSbomRoutes, services)
   await app.register(registerVexRoutes, services)
   await app.register(registerIssueRoutes, services)

@@ -2,10 +2,12 @@ import { defineCommand } from '@shiplock/command-line/command'
 import { type OptionValues, UsageError } from '@shiplock/command-line/options'
 import { collectEvidence, type Evidence } from '@shiplock/report-readers/evidence'
 import { MissingFileError, type Search } from '@shiplock/report-readers/find-files'
+import { readImages } from '@shiplock/report-readers/images'
 import { SEVERITIES, type Severity } from '@shiplock/report-readers/severity'
 import { detectCi } from '../ci/detect-ci.ts'
 import { connect, SERVER_OPTIONS } from '../connection/client.ts'
 import { EXIT } from '../program/exit-codes.ts'
+import { refuseImage } from '../report/images.ts'
 import { describeJob } from '../report/job.ts'
 import { findNamedFile, LINK_OPTIONS, refusedLink } from '../report/named-files.ts'
 import { limitWarnings, sendWithProgress } from '../report/send.ts'
@@ -35,6 +37,11 @@ const OPTIONS = {
     choices: SEVERITIES,
   },
   artifacts: { type: 'list', value: 'GLOB', about: 'files to store with the report' },
+  image: {
+    type: 'list',
+    value: 'IMAGE@sha256:…',
+    about: 'a container image that the job built, by digest; it is not uploaded',
+  },
   summary: { type: 'text', value: 'FILE', about: 'a summary in Markdown' },
   job: { type: 'text', value: 'N', about: 'the name of the job (by default that of the CI)' },
   matrix: { type: 'text', value: 'JSON', about: 'the matrix values of the job, such as {"os": "linux"}' },
@@ -60,6 +67,7 @@ export const reportCommand = defineCommand({
   examples: [
     'shiplock report --junit "**/TEST-*.xml" --coverage coverage/lcov.info --threshold 80',
     'shiplock report --sbom bom.json --scan trivy.sarif --fail-on high --artifacts "dist/**"',
+    'shiplock report --sbom bom.json --image ghcr.io/acme/shop@sha256:$DIGEST',
     'shiplock report --junit junit.xml --job test --matrix \'{"node": 24}\'',
   ],
   async run({ options }, context) {
@@ -73,6 +81,7 @@ export const reportCommand = defineCommand({
     }
     const evidence = await collectEvidence(wanted, search).catch(refuseFiles)
     const summary = await readSummary(options.summary, search)
+    const subjects = await readImages(options.image).catch(refuseImage)
     refuseTooManyFiles(evidence)
     for (const line of evidence.lines) context.output.say(line)
     for (const warning of evidence.warnings) context.output.warn(warning)
@@ -80,6 +89,7 @@ export const reportCommand = defineCommand({
       job: { ...job, ...(await describeExecution(options, client, context)) },
       ...(options.name !== undefined && { name: options.name }),
       ...(summary !== null && { summary }),
+      ...(subjects.length > 0 && { subjects }),
       attestations: evidence.attestations,
     }
     const run = await findRun(client, options, context)
@@ -95,10 +105,18 @@ export const reportCommand = defineCommand({
 const NAME_MAX = 100
 
 function readWanted(options: ReportOptions) {
-  const { junit, coverage, sbom, scan, artifacts, name } = options
-  const given = [...junit, ...coverage, ...sbom, ...scan, ...artifacts, ...(options.summary ? [options.summary] : [])]
+  const { junit, coverage, sbom, scan, artifacts, image, name } = options
+  const given = [
+    ...junit,
+    ...coverage,
+    ...sbom,
+    ...scan,
+    ...artifacts,
+    ...image,
+    ...(options.summary ? [options.summary] : []),
+  ]
   if (given.length === 0) {
-    throw new UsageError('Give at least one of --junit, --coverage, --sbom, --scan, --artifacts, --summary')
+    throw new UsageError('Give at least one of --junit, --coverage, --sbom, --scan, --artifacts, --image, --summary')
   }
   if ((options.retries || options['count-retries']) && junit.length === 0) {
     throw new UsageError('--retries and --count-retries need --junit')

@@ -1,7 +1,9 @@
 import type { Context } from '@shiplock/command-line/command'
 import { integerOption, type Options, type OptionValues, UsageError } from '@shiplock/command-line/options'
+import { readImages } from '@shiplock/report-readers/images'
 import type { components, ShiplockClient } from '@shiplock/sdk'
 import type { Connected } from '../connection/client.ts'
+import { refuseImage } from '../report/images.ts'
 import { EXECUTION_OPTIONS, findExecution } from './execution.ts'
 import { expectField, findRun, newestAttempt, RUN_OPTIONS, type RunName } from './run.ts'
 
@@ -19,6 +21,11 @@ export const GATE_OPTIONS = {
     value: 'N',
     about: 'how long the gate waits for a decision: 5 to 720 (by default 720)',
   },
+  image: {
+    type: 'list',
+    value: 'IMAGE@sha256:…',
+    about: 'a container image that is deployed, by the digest that a report has named',
+  },
   ...RUN_OPTIONS,
 } as const satisfies Options
 
@@ -35,12 +42,20 @@ export async function openGate(
   const { environment, job, gate, 'timeout-minutes': timeout } = options
   if (environment === undefined) throw new UsageError('Give the environment with --environment')
   const timeout_minutes = timeout && integerOption('timeout-minutes', timeout, TIMEOUT_MINUTES)
+  const subjects = await readImages(options.image).catch(refuseImage)
   const run = await findRun(client, options, context, true)
   const attempt = await newestAttempt(client, run)
   const execution = await findExecution(options, client, context)
   const choice = { ...(attempt && { attempt }), ...(job && { job }), ...(gate && { gate_id: gate }) }
   const known = { ...expectField(run), ...(execution && { job_instance: execution }) }
-  const body = { run_id: run.id, environment, ...choice, ...known, ...(timeout_minutes && { timeout_minutes }) }
+  const body = {
+    run_id: run.id,
+    environment,
+    ...choice,
+    ...known,
+    ...(timeout_minutes && { timeout_minutes }),
+    ...(subjects.length > 0 && { subjects }),
+  }
   const { data } = await client.api.POST('/v1/ci/gates', { body })
   if (data.data.supersedes) context.output.say(describeSuperseding(data.data.supersedes))
   return { opened: data.data, run: { ...run, attempt } }

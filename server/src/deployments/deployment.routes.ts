@@ -10,7 +10,7 @@ import { sendData } from '../platform/http/responses.ts'
 import { Envelope, ListEnvelope } from '../platform/http/schemas.ts'
 import { update } from '../platform/queue/update.ts'
 import type { Services } from '../services.ts'
-import { appendExposure } from './append-exposure.ts'
+import { appendFacts } from './append-facts.ts'
 import { DeploymentBoard, DeploymentBoardQuery } from './board.schema.ts'
 import { updateDeployment } from './decisions/update-deployment.ts'
 import { Deployment, DeploymentPath, DeploymentQuery, DeploymentUpdate } from './deployment.schema.ts'
@@ -44,7 +44,7 @@ export async function registerDeploymentRoutes(app: HttpServer, services: Servic
       }
       const selection = { filter, now: context.now }
       const rows = await services.reads.read(async (sql) =>
-        appendExposure(sql, actor.org_id, await listDeployments(sql, actor.org_id, page, selection)),
+        appendFacts(sql, actor.org_id, await listDeployments(sql, actor.org_id, page, selection)),
       )
       return sendPage(reply, { rows, page, query, context })
     },
@@ -78,7 +78,7 @@ export async function registerDeploymentRoutes(app: HttpServer, services: Servic
         operationId: 'updateDeployment',
         summary: 'Update a deployment',
         description:
-          'States what has become of a deployment, its version and the URL of what is deployed. The credential that ' +
+          'States what has become of a deployment, its version, and the URL and the subjects of what is deployed. The credential that ' +
           'opened its gate can do so; others need the scope `write:deployments`, and people `answer_deployment_gates`. ' +
           'What a credential with another trust than the opener says is listed in `marks` and changes nothing else. The ' +
           'end of the run no longer changes a deployment whose status was stated. The same status again changes ' +
@@ -86,7 +86,8 @@ export async function registerDeploymentRoutes(app: HttpServer, services: Servic
           'have the scope `write:deployments`. 403 `forbidden` for a token or a key that may not speak about the repository. 403 ' +
           '`other_lane` for cancelling a waiting deployment with another trust than the opener. 409 `deployment_finished` if the deployment has ' +
           'ended with another status. 409 `not_approved` if it waits for its approval and the status is not ' +
-          '`cancelled`. 409 `host_reports_status` for the status of a deployment of a code host.',
+          '`cancelled`. 409 `host_reports_status` for the status of a deployment of a code host. 409 `gate_subjects_differ` for other ' +
+          'subjects than the gate or the reports of the run name.',
         tags: ['Deployments'],
         params: DeploymentPath,
         body: DeploymentUpdate,
@@ -106,7 +107,7 @@ async function readDeployment({ sql, clock }: Services, { org_id, plan }: Actor,
   const now = clock.now()
   const json = await findDeployment(sql, org_id, id, { retainedSince: computeRetentionStart(plan, now), now })
   if (json === null) throw createNotFoundError('deployment')
-  const [row] = await appendExposure(sql, org_id, [{ id, json }])
+  const [row] = await appendFacts(sql, org_id, [{ id, json }])
   return row?.json ?? json
 }
 

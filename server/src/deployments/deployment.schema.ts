@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { StatedUrl } from '../ci/runs/run.schema.ts'
+import { DeployedSubject, Subjects } from '../ci/subjects/subject.schema.ts'
 import { definePageQuery, windowFilters } from '../platform/http/lists.ts'
 import { Closed, ItemId, Nullable, OneOf, Timestamp } from '../platform/http/schemas.ts'
 import { MARK_LANES, MARKED_STATUSES } from './deployment-mark.ts'
@@ -269,6 +270,11 @@ export const DeploymentUpdate = Closed({
     }),
   ),
   url: Type.Optional(StatedUrl('The URL of what is deployed')),
+  subjects: Type.Optional(
+    Subjects(
+      'What is deployed, by digest. Only if neither the gate nor the reports of the run name subjects. They are marked with `stated_after_decision`.',
+    ),
+  ),
 })
 
 /** What somebody has said of a deployment. */
@@ -368,6 +374,12 @@ export const Deployment = Closed(
     }),
     policy_evaluation: Nullable(PolicyEvaluation),
     exposure: ShownExposure,
+    subjects: Type.Optional(
+      Type.Array(DeployedSubject, {
+        description:
+          'What is deployed, by digest: the subjects of the gate, or else those of the reports of the run, and what was stated later. Absent if nothing is known.',
+      }),
+    ),
     marks: Type.Optional(
       Type.Array(DeploymentMark, {
         description:

@@ -2,7 +2,7 @@ import { defineExpiringRows, defineExpiringWithParts, deleteBy } from '../platfo
 import type { Tx } from '../platform/db/sql.ts'
 
 const PARTS = {
-  tables: ['deployment_answers', 'deployment_statuses', 'opened_gates', 'required_gates'],
+  tables: ['deployment_answers', 'deployment_statuses', 'deployment_subjects', 'opened_gates', 'required_gates'],
   column: 'deployment_id',
 }
 

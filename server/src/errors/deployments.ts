@@ -50,6 +50,15 @@ export const notApproved = defineError({
   message: 'The deployment is not approved yet. Until then it can only be cancelled.',
 })
 
+export const gateSubjectsDiffer = defineError({
+  status: 409,
+  code: 'gate_subjects_differ',
+  cause:
+    'A gate is opened again with other subjects than it was opened with, or subjects are added to a deployment whose gate or run names some.',
+  remedy: 'Open the gate with all subjects at once. For other subjects, deploy with another job or attempt.',
+  message: 'The subjects of the deployment are known already, and these are others.',
+})
+
 export const hostReportsStatus = defineError({
   status: 409,
   code: 'host_reports_status',

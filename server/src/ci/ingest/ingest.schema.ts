@@ -11,6 +11,14 @@ import {
   RUNNER_CHARS_MAX,
   SUMMARY_BYTES_MAX,
 } from '../reports/report.schema.ts'
+import {
+  MEDIA_TYPE_CHARS_MAX,
+  PLATFORM_CHARS_MAX,
+  SHA256_PATTERN,
+  SUBJECT_NAME_CHARS_MAX,
+  SUBJECT_TEXT_PATTERN,
+  SUBJECTS_MAX,
+} from '../subjects/subject.schema.ts'
 
 /** A summary of 1 MiB, 20 attestations of 256 KiB and the artifacts fit. */
 export const INGEST_BODY_BYTES_MAX = 8 * 2 ** 20
@@ -39,6 +47,16 @@ export type IngestedAttestation = Static<typeof IngestedAttestation>
 
 const IngestedArtifact = Type.Object(ArtifactItem.properties)
 
+const subjectText = (maxLength: number) => Type.String({ minLength: 1, maxLength, pattern: SUBJECT_TEXT_PATTERN })
+const sha256 = Type.String({ pattern: SHA256_PATTERN })
+const IngestedPlatform = Type.Object({ sha256, platform: subjectText(PLATFORM_CHARS_MAX) })
+const IngestedSubject = Type.Object({
+  name: subjectText(SUBJECT_NAME_CHARS_MAX),
+  sha256,
+  mediaType: OptionalText({ minLength: 1, maxLength: MEDIA_TYPE_CHARS_MAX, pattern: SUBJECT_TEXT_PATTERN }),
+  platforms: OptionalList<Static<typeof IngestedPlatform>>(IngestedPlatform, SUBJECTS_MAX),
+})
+
 export const IngestedReport = Type.Object({
   version: Type.Literal(1),
   job: Type.Object({
@@ -53,6 +71,7 @@ export const IngestedReport = Type.Object({
   summary: OptionalText({ maxLength: SUMMARY_BYTES_MAX }),
   attestations: OptionalList<IngestedAttestation>(IngestedAttestation, ATTESTATIONS_MAX),
   artifacts: OptionalList<Static<typeof IngestedArtifact>>(IngestedArtifact, ARTIFACTS_MAX),
+  subjects: OptionalList<Static<typeof IngestedSubject>>(IngestedSubject, SUBJECTS_MAX),
 })
 export type IngestedReport = Static<typeof IngestedReport>
 

@@ -21,7 +21,7 @@ type Translated = { report: Omit<NewReport, 'attempt'>; warnings: string[] }
  * The report that a body of the ingest routes describes, as the API describes it, so that both
  * routes store the same. Throws 400 `invalid_request` for a matrix above the limits.
  */
-export function toReport({ job, name, summary, attestations, artifacts }: IngestedReport): Translated {
+export function toReport({ job, name, summary, attestations, artifacts, subjects }: IngestedReport): Translated {
   const warnings: string[] = []
   const matrix = readMatrix(job.matrix)
   const files = (artifacts ?? []).map(({ path, size, sha256 }) => ({ path, size, sha256 }))
@@ -40,6 +40,14 @@ export function toReport({ job, name, summary, attestations, artifacts }: Ingest
     ...(summary != null && { summary }),
     attestations: items,
     artifacts: files,
+    ...(subjects != null && {
+      subjects: subjects.map(({ name: subject, sha256, mediaType, platforms }) => ({
+        name: subject,
+        sha256,
+        ...(mediaType != null && { media_type: mediaType }),
+        ...(platforms != null && { platforms: platforms.map(({ sha256, platform }) => ({ sha256, platform })) }),
+      })),
+    }),
     rules: INGEST_RULES,
   }
   return { report, warnings }

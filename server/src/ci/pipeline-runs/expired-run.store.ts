@@ -1,6 +1,7 @@
 import { defineExpiringWithParts, type ExpiringWithId } from '../../platform/db/expiring-rows.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { deleteArtifactsOfRuns } from '../reports/artifact-removal.store.ts'
+import { deleteSubjectsOfRuns } from '../subjects/subject.store.ts'
 
 /**
  * Runs that were created too long ago. One that has not ended stays, because a deployment may wait
@@ -24,6 +25,7 @@ export async function deleteAttempts(tx: Tx, orgId: string, runIds: readonly str
 /** Runs with their attempts, reports and artifacts. The files of the artifacts are abandoned. */
 export const expiringRuns = defineExpiringWithParts(EXPIRED_RUNS, async (tx, orgId, ids) => {
   await deleteArtifactsOfRuns(tx, orgId, ids)
+  await deleteSubjectsOfRuns(tx, orgId, ids)
   await deleteReports(tx, orgId, ids)
   await deleteRunFacts(tx, orgId, ids)
   await deleteAttempts(tx, orgId, ids)

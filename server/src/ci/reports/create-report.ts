@@ -10,6 +10,8 @@ import { findAttempt } from '../runs/run-attempt.store.ts'
 import { requireExpected, requireOwnAttempt } from '../runs/token-repository.ts'
 import { lockRunFor, type RunToChange, readInstance, selectAttempt } from '../runs/token-run.ts'
 import { type RunSource, selectStrongest, type TrustClass } from '../runs/trust.ts'
+import { upsertSubjects } from '../subjects/subject.store.ts'
+import { toSubjectRows } from '../subjects/subject.ts'
 import { signSlots } from './artifact-object.ts'
 import { deleteOtherArtifacts } from './artifact-removal.store.ts'
 import { deleteOtherAttestations, listLostEvidence } from './attestation.store.ts'
@@ -77,6 +79,7 @@ export async function createReport(services: Services, actor: Actor, runId: stri
     const lost = replaced.filter(({ path }) => path === null || !waiting.has(path))
     await publishLoss(tx, { actor, report: { ...report, ...identity }, lost, now })
     await saveAttestations(tx, { ...report, trust, isNew: created }, attestations.rows, now)
+    await upsertSubjects(tx, report, toSubjectRows(input.subjects ?? []), created)
     await publishChange(services, tx, report)
     const isOtherRunner = job_instance === null && row.runner !== null && before?.runner !== row.runner
     const otherRunner = isOtherRunner ? (before?.runner ?? null) : null

@@ -3,6 +3,7 @@ import { definePageQuery } from '../../platform/http/lists.ts'
 import { Closed, ItemId, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
 import { ExpectedRun, TrustLevel } from '../runs/run.schema.ts'
 import { TRUST_CLASSES } from '../runs/trust.ts'
+import { ReportedSubject, Subjects } from '../subjects/subject.schema.ts'
 import { Artifacts, uploadsAndSkipped } from './artifact.schema.ts'
 import { ATTESTATION_KINDS, ATTESTATION_STATUSES } from './attestation.ts'
 
@@ -127,6 +128,11 @@ export const NewCiReport = Closed({
   ),
   attestations: Type.Optional(Attestations({ default: [] })),
   artifacts: Type.Optional(Artifacts({ default: [] })),
+  subjects: Type.Optional(
+    Subjects(
+      'What the job built and does not upload, such as container images, by digest. They replace those of the stored report.',
+    ),
+  ),
 })
 /** The validated body: fields with a default are always present. */
 export type NewCiReport = Static<typeof NewCiReport> &
@@ -253,6 +259,9 @@ export const StoredReport = Closed(
         description: 'The summary of the job in Markdown, as it was sent. Sanitize it before you show it.',
       }),
     ),
+    subjects: Type.Array(ReportedSubject, {
+      description: 'What the job built and did not upload, such as container images, by digest.',
+    }),
     attestations: Type.Array(
       Closed({
         ...ListedAttestation,

@@ -5,6 +5,7 @@ import type { Page, PageRow } from '../../platform/http/lists.ts'
 import { buildTrustRank } from '../runs/run.store.ts'
 import { buildAttemptSources } from '../runs/run-attempt.store.ts'
 import { TRUST_CLASSES, type TrustClass } from '../runs/trust.ts'
+import { buildReportSubjects } from '../subjects/subject.store.ts'
 import type { ReportKey } from './artifact.store.ts'
 import { buildDataWithFigures } from './attestation.store.ts'
 import type { Matrix } from './report.schema.ts'
@@ -194,7 +195,7 @@ export async function listReports(db: Db, { org_id, run_id }: RunKey, page: Page
 /** A report as JSON, or null if the run has no such report. */
 export async function findReport(db: Db, { org_id, run_id, report_id }: ReportKey): Promise<string | null> {
   const members = db`
-    report.summary, ${artifactCount(db, org_id)} as artifact_count,
+    report.summary, ${artifactCount(db, org_id)} as artifact_count, ${buildReportSubjects(db, org_id)} as subjects,
     ${attestationsJson(db, org_id, db`, 'data', ${buildDataWithFigures(db)}`)} as attestations`
   const [row] = await db<{ json: string }[]>`
     select ${reportJson(db, org_id, members)} as json

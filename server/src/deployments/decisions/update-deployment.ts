@@ -1,14 +1,24 @@
 import { type Actor, formatCredential, toAuthor } from '../../access/actor.ts'
 import { type Author, insertAuditEntry, SYSTEM } from '../../audit/audit.store.ts'
+import { reportChanged } from '../../ci/runs/run.events.ts'
 import { findIdentifiedRun } from '../../ci/runs/run.store.ts'
 import { findAttempt } from '../../ci/runs/run-attempt.store.ts'
 import { requireKeyRepository, requireOwnAttempt, requireOwnRepository } from '../../ci/runs/token-repository.ts'
 import { decideTrust } from '../../ci/runs/trust.ts'
+import { SUBJECTS_MAX, type SubjectItem } from '../../ci/subjects/subject.schema.ts'
+import { toSubjectRows } from '../../ci/subjects/subject.ts'
 import { otherLane } from '../../errors/ci.ts'
-import { deploymentFinished, hostReportsStatus, insufficientScope, notApproved } from '../../errors/deployments.ts'
+import {
+  deploymentFinished,
+  gateSubjectsDiffer,
+  hostReportsStatus,
+  insufficientScope,
+  notApproved,
+} from '../../errors/deployments.ts'
 import { computeRetentionStart } from '../../organizations/plan.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
-import { createNotFoundError } from '../../platform/http/errors.ts'
+import { createInvalidFieldError, createNotFoundError } from '../../platform/http/errors.ts'
+import { publish } from '../../platform/queue/event.ts'
 import type { Services } from '../../services.ts'
 import type { DeploymentStatus } from '../deployment.schema.ts'
 import { getMarkedStatus, type Mark, type MarkedChange, type MarkLane, mergeMark } from '../deployment-mark.ts'
@@ -22,6 +32,7 @@ import {
   updateStated,
 } from '../deployment-state.store.ts'
 import { createWithdrawnOutcome, type DeploymentState, isWaiting } from '../deployment-state.ts'
+import { insertDeploymentSubjects, listDeploymentSubjects } from '../deployment-subject.store.ts'
 import { settleHostDeployment } from '../host/settle-host-deployment.ts'
 import { settleWaiting } from './decide-deployment.ts'
 
@@ -31,13 +42,13 @@ const SCOPE = 'write:deployments'
  * Stores what somebody says of a deployment (ci-evidence §4). What the lane of its opener says
  * changes the deployment; what others say is shown beside it. Calls at one time wait for each
  * other's lock. Throws 403 `insufficient_scope`, `forbidden` and `other_lane`, 404, 409
- * `deployment_finished`, `not_approved` and `host_reports_status`.
+ * `deployment_finished`, `not_approved`, `gate_subjects_differ` and `host_reports_status`.
  */
 export async function updateDeployment(
   services: Services,
   actor: Actor,
   id: string,
-  change: MarkedChange,
+  change: MarkedChange & { subjects?: SubjectItem[] },
 ): Promise<void> {
   const now = services.clock.now()
   const key = { org_id: actor.org_id, id }
@@ -57,12 +68,13 @@ export async function updateDeployment(
     const trust = await readLane(tx, actor, state)
     const marks = await listMarks(tx, key)
     const isOpeners = opener?.lane === trust
-    const { status, ...stated } = change
+    const { status, subjects = [], ...stated } = change
     const isNew = checkStatus({ state, marks, trust, isOpeners }, status, now)
     const { type, name } = credential
     const by = { type, name: type === 'user' ? formatCredential(actor) : name }
     const marked = mergeMark(marks, change, { trust, by, at: now.toISOString() })
-    if (marked === marks) return
+    const isAdded = await addSubjects(tx, state, subjects, { trust, stated_by: by.name })
+    if (marked === marks && !isAdded) return
     await updateMarks(tx, key, marked, now)
     await insertAuditEntry(
       tx,
@@ -80,6 +92,40 @@ export async function updateDeployment(
     await updateStated(tx, key, stated)
     if (status !== undefined && isNew) await changeStatus(services, tx, actor, { state, status })
   })
+}
+
+/**
+ * Adds what is deployed where neither the gate nor the run says it (inventory §8.22). Returns whether
+ * any of it is new. Policies that wait are evaluated again.
+ */
+async function addSubjects(
+  tx: Tx,
+  state: DeploymentState,
+  subjects: readonly SubjectItem[],
+  stated: { trust: MarkLane; stated_by: string },
+): Promise<boolean> {
+  if (subjects.length === 0) return false
+  const { org_id, id, pipeline_run_id: run_id } = state
+  const shown = (await listDeploymentSubjects(tx, org_id, [id])).get(id) ?? []
+  const formatKey = ({ sha256, name }: { sha256: string; name: string }) => `${sha256} ${name}`
+  const own = shown.filter(({ trust, stated_after_decision }) => !stated_after_decision || trust === stated.trust)
+  const known = new Set(own.map(formatKey))
+  const rows = toSubjectRows(subjects)
+  const added = new Set(
+    rows.filter((row) => row.part === 0 && !known.has(formatKey(row))).map(({ position }) => position),
+  )
+  if (added.size === 0) return false
+  if (shown.some(({ stated_after_decision }) => !stated_after_decision)) throw gateSubjectsDiffer()
+  if (own.length + added.size > SUBJECTS_MAX)
+    throw createInvalidFieldError('/body/subjects', `must leave the deployment with at most ${SUBJECTS_MAX} subjects`)
+  await insertDeploymentSubjects(
+    tx,
+    { org_id, id },
+    rows.filter(({ position }) => added.has(position)),
+    stated,
+  )
+  if (run_id !== null) await publish(tx, reportChanged, { org_id, run_id })
+  return true
 }
 
 /** The lane of what somebody says of a deployment. Throws 403 `forbidden` if they may not. */

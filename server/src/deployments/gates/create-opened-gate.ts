@@ -1,5 +1,6 @@
 import type { StoredRun } from '../../ci/runs/run.store.ts'
 import type { TrustClass } from '../../ci/runs/trust.ts'
+import type { SubjectRow } from '../../ci/subjects/subject.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { createUuid } from '../../platform/ids.ts'
 import { publishUpdates, update } from '../../platform/queue/update.ts'
@@ -15,6 +16,7 @@ import {
   updateNearestAttempts,
 } from '../deployment-state.store.ts'
 import { type DeploymentKey, type GateState, getAnswerWithinMs, SUPERSEDED } from '../deployment-state.ts'
+import { insertDeploymentSubjects } from '../deployment-subject.store.ts'
 import { createPolicyApproval, toStoredEvaluation } from '../policy-evaluation.ts'
 import type { EarlyApproval } from './approve-ahead.ts'
 import {
@@ -39,6 +41,7 @@ type GateRequest = {
   run: StoredRun
   attempts: NearestAttempts
   required: GateToRequire[]
+  subjects: readonly SubjectRow[]
   approval: EarlyApproval | null
   /** The gate whose place it takes. */
   superseded: OpenedGateIds | null
@@ -82,6 +85,7 @@ export async function createOpenedGate(
     superseded && updateSuperseded(tx, key.org_id, superseded.id, id),
     insertOpenedGate(tx, gate),
     insertRequiredGates(tx, deployment, required, approval && now),
+    insertDeploymentSubjects(tx, deployment, request.subjects, { trust: opener_lane, stated_by: null }),
     approval && announceApproval(services, tx, deployment, { approval, created_at: now }),
   ]
   const [stored] = await Promise.all([findGateById(tx, id), ...writes])

@@ -44,7 +44,8 @@ export async function registerGateRoutes(app: HttpServer, services: Services): P
           'such a credential takes over the gate that another has opened, with a new poll token. 404 `not_found` if the ' +
           'run or the attempt does not exist. 409 `gate_not_configured` if no configured gate covers the deployment. ' +
           '409 `run_finished` if the attempt has finished. 503 `unavailable` if the policies of an approved gate have no turn. 409 `run_mismatch` if the attempt is about another repository or ' +
-          'commit than `expect`.',
+          'commit than `expect`. 400 `invalid_request` for a subject that no run has. 409 `gate_subjects_differ` if the gate is opened again with ' +
+          'other subjects.',
         tags: ['Deployment gates'],
         body: NewGate,
         response: {

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { JobInstance } from '../../ci/reports/report.schema.ts'
 import { ExpectedRun } from '../../ci/runs/run.schema.ts'
+import { Subjects } from '../../ci/subjects/subject.schema.ts'
 import { Closed, ItemId, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
 import { UUID_PATTERN } from '../../platform/ids.ts'
 
@@ -46,6 +47,11 @@ export const NewGate = Closed({
       description:
         'How long the gate waits for a decision, in minutes. Defaults to 720. It counts when the gate is opened: opening the gate again does not change it.',
     }),
+  ),
+  subjects: Type.Optional(
+    Subjects(
+      'What will be deployed, by digest. Each must be a subject or completed artifact of a run. Defaults to what the reports of the run name. Fixed when the gate is opened.',
+    ),
   ),
 })
 export type NewGate = Static<typeof NewGate>

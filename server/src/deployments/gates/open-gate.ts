@@ -4,8 +4,10 @@ import { isFinal } from '../../ci/runs/run-status.ts'
 import { requireExpected, requireOwnAttempt, requireOwnRepository } from '../../ci/runs/token-repository.ts'
 import { readInstance, selectAttempt } from '../../ci/runs/token-run.ts'
 import { decideTrust, isWeaker, type TrustClass } from '../../ci/runs/trust.ts'
+import { requireKnownSubjects } from '../../ci/subjects/known-subjects.ts'
+import type { SubjectRow } from '../../ci/subjects/subject.ts'
 import { otherLane, runAlreadyFinished } from '../../errors/ci.ts'
-import { gateNotConfigured } from '../../errors/deployments.ts'
+import { gateNotConfigured, gateSubjectsDiffer } from '../../errors/deployments.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { createNotFoundError } from '../../platform/http/errors.ts'
 import { createDeploymentId } from '../../platform/ids.ts'
@@ -15,6 +17,7 @@ import type { Services } from '../../services.ts'
 import { listAskedGates } from '../asked-gate.store.ts'
 import { type GateToRequire, selectRequired, withAnswerRequired } from '../asked-gate.ts'
 import { decideByPolicy, decideByPolicyJob } from '../decisions/decide-by-policy.ts'
+import { hasOtherSubjects } from '../deployment-subject.store.ts'
 import { approveAhead, type EarlyApproval, isApprovalFor } from './approve-ahead.ts'
 import { type AskedAgain, auditSuperseded, evaluateApproved, selectSuperseded } from './ask-again.ts'
 import { createOpenedGate } from './create-opened-gate.ts'
@@ -35,6 +38,7 @@ type AskedGate = {
   actor: Actor
   credential_id: string
   input: NewGate
+  subjects: readonly SubjectRow[]
   /** The id of the deployment if it is created. */
   deployment_id: string
   approval: EarlyApproval | null
@@ -59,7 +63,8 @@ const POLICIES_WAIT_MS = 3000
  * another one takes its place. A repeated call evaluates the policies if the first one did not come
  * to it, because it lost the database. Throws 403 `forbidden` for a run that the token may not
  * speak about, 403 `other_lane` for a gate that a stronger lane has opened, 404 for an unknown run
- * or attempt, 409 `run_finished` and 409 `gate_not_configured`.
+ * or attempt, 409 `run_finished`, `gate_not_configured` and `gate_subjects_differ`, and 400 for
+ * subjects that no run has.
  */
 export async function openGate(services: Services, actor: Actor, input: NewGate) {
   const { run_id, environment, job = '' } = input
@@ -71,9 +76,10 @@ export async function openGate(services: Services, actor: Actor, input: NewGate)
   const key = { org_id: actor.org_id, run_id, attempt, environment, job }
   const now = services.clock.now()
   const deployment_id = createDeploymentId(now)
+  const subjects = await requireKnownSubjects(services.sql, actor.org_id, input.subjects ?? [])
   const { approval, isLate, opened: stored } = await approveAhead(services, key, deployment_id)
   const again = stored && (await evaluateApproved(services, actor.org_id, stored, POLICIES_WAIT_MS))
-  const asked = { key, actor, credential_id: actor.credential.id, input, deployment_id, approval, again }
+  const asked = { key, actor, credential_id: actor.credential.id, input, subjects, deployment_id, approval, again }
   const found = await services.sql.begin(async (tx) => {
     const stored = await findOrCreate(services, tx, asked, now)
     if (isLate && !stored.gate.is_evaluated)
@@ -116,8 +122,12 @@ async function findOrCreate(services: Services, tx: Tx, asked: AskedGate, now: D
     throw otherLane('A credential that can be trusted more has opened the gate')
   const asking = { org_id: key.org_id, run, hasNext: attempts.next !== null, again: asked.again, now }
   const superseded = opened && (await selectSuperseded(services, tx, opened, asking))
-  if (opened !== null && superseded === null)
+  if (opened !== null && superseded === null) {
+    const deployment = { org_id: key.org_id, id: opened.deployment_id }
+    if (input.subjects !== undefined && (await hasOtherSubjects(tx, deployment, asked.subjects)))
+      throw gateSubjectsDiffer()
     return { gate: await reopen(services, tx, opened, { ...asked, opener_lane }), created: false, newest_attempt }
+  }
   if (isFinal(run.status)) {
     const message = `The attempt has finished with the status ${run.status} and cannot deploy. Create a new attempt.`
     throw runAlreadyFinished(message, { status: run.status })

@@ -1,4 +1,5 @@
 import type { Lane } from '../../ci/runs/trust.ts'
+import { listSubjectsBesideArtifact } from '../../ci/subjects/subject.store.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import type { ReportSource } from '../../security/formats/report/parsed-report.ts'
 import { normalizeToolName } from '../../security/vocabulary/stream-name.ts'
@@ -12,7 +13,7 @@ import {
   updateSbomStream,
   updateSeenAgainStreams,
 } from './sbom.store.ts'
-import type { Sbom } from './sbom.ts'
+import type { Sbom, SbomSubject } from './sbom.ts'
 import { compareContents } from './stream-contents.ts'
 
 /** Reads what a bill of materials contains. Null for a file of another format. */
@@ -26,6 +27,8 @@ export async function readSbom(source: ReportSource, format: string): Promise<Sb
 export type SbomReport = {
   org_id: string
   upload_id: string
+  /** The file of a report that the document is; null if it was uploaded by itself. */
+  artifact_id: string | null
   repository_no: number
   category: string | null
   git_ref: string | null
@@ -65,7 +68,7 @@ export async function recordSbom(tx: Tx, report: SbomReport, sbom: Sbom): Promis
         id: upload_id,
         stream_id: stream.id,
         is_older: isOlder,
-        subjects: sbom.subjects,
+        subjects: await selectSubjects(tx, report, sbom.subjects),
         operating_system: sbom.operatingSystem,
         components: sbom.components.length,
         skipped: sbom.skipped,
@@ -78,6 +81,21 @@ export async function recordSbom(tx: Tx, report: SbomReport, sbom: Sbom): Promis
       })
   await insertSbomCommit(tx, org_id, no, report)
   if (!isOlder) await updateSbomStream(tx, { org_id, id: stream.id }, report, contents)
+}
+
+/**
+ * What a document is about (inventory §8.21): what its report names comes first. If the document
+ * names some of that itself, it is about no more.
+ */
+async function selectSubjects(
+  tx: Tx,
+  { org_id, artifact_id }: SbomReport,
+  own: readonly SbomSubject[],
+): Promise<SbomSubject[]> {
+  const reported = artifact_id === null ? [] : await listSubjectsBesideArtifact(tx, org_id, artifact_id)
+  if (reported.length === 0) return [...own]
+  const named = reported.filter(({ sha256 }) => own.some((subject) => subject.sha256 === sha256))
+  return named.length > 0 ? named : reported
 }
 
 /** Notes that an upload was sent again for another commit, whose contents are the same. */

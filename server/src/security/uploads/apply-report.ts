@@ -108,7 +108,7 @@ async function applySbom(
   await recordSbom(
     tx,
     {
-      ...{ org_id, upload_id: id, repository_no, category, git_ref, format },
+      ...{ org_id, upload_id: id, artifact_id: upload.artifact_id, repository_no, category, git_ref, format },
       ...{ lane, commit_sha, tracked, complete, confirmed, reported_at },
     },
     sbom,

@@ -65,6 +65,7 @@ const ALL = {
   artifacts: 'package.json\nprepared\n!prepared/junit/**',
   attestations: '[{"kind": "custom", "name": "licences", "status": "warn", "data": {"unknown": 2}}]',
   ownership: '.github/CODEOWNERS',
+  images: `GHCR.io/acme/shop:1@sha256:${'e'.repeat(64)}`,
   summary: '# Shop',
   'job-name': 'test',
   matrix: '{"node": 24}',
@@ -83,7 +84,8 @@ async function storedReport(id: string | undefined): Promise<Json> {
     order by kind, name`
   const files =
     await sql`select path, status from ci_artifacts where org_id = ${caller.orgId} and report_id = ${id ?? ''} order by path`
-  return { report, attestations, files }
+  const subjects = await sql`select name from ci_subjects where report_id = ${id ?? ''}`
+  return { report, attestations, files, subjects: subjects.map(({ name }) => name) }
 }
 
 function shopMachine(): Machine {
@@ -96,7 +98,8 @@ test('every input becomes part of a verified report of the run that the token na
   using machine = shopMachine()
   const { code, stdout, outputs, summary } = await step(machine, ALL)
   assert.equal(code, 0, stdout)
-  const { report, attestations, files } = await storedReport(outputs['report-id'])
+  const { report, attestations, files, subjects } = await storedReport(outputs['report-id'])
+  assert.deepEqual(subjects, ['ghcr.io/acme/shop'])
   assert.deepEqual(
     attestations.map(({ kind, name, status, trust }: Json) => [kind, name, status, trust]),
     [

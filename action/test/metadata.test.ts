@@ -17,6 +17,7 @@ const INPUTS = [
     'coverage',
     'fail-on-error',
     'follow-links',
+    'images',
     'job-instance',
     'job-name',
     'junit',

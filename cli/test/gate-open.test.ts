@@ -135,3 +135,16 @@ test('130: Ctrl-C ends the waiting', async () => {
   assert.equal(code, 130)
   assert.equal(stdout, '')
 })
+
+test('--image is what is deployed, and must be named by a report first', async () => {
+  const image = `ghcr.io/acme/shop@sha256:${'d'.repeat(64)}`
+  const run = newRun()
+  const args = ['gate', 'open', '--environment', 'production', ...run, '--image', image, '--json']
+  const unknown = await shiplock(args, { env })
+  assert.equal(unknown.code, 1)
+  assert.match(unknown.stderr, /subjects\/0\/sha256/)
+  assert.equal((await shiplock(['report', ...run, '--image', image], { env })).code, 0)
+  const { json, stderr } = await shiplock(args, { env })
+  const { body } = await api.request('GET', `/v1/deployments/${json.deployment_id}`, { key: caller.key })
+  assert.deepEqual(body.data.subjects?.[0]?.sha256, 'd'.repeat(64), stderr)
+})

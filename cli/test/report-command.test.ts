@@ -240,3 +240,16 @@ for (const [what, args, message] of BROKEN) {
     assert.doesNotMatch(stderr, /\n\s+at /)
   })
 }
+
+test('--image names what the job built by its digest; a text without one is a mistake', async () => {
+  const sha256 = 'c'.repeat(64)
+  const { json } = await stored(['--image', `ghcr.io/acme/shop:1@sha256:${sha256}`, '--job', 'image'])
+  const { body } = await server.api.request('GET', `/v1/artifacts?sha256=${sha256}`, { key: server.caller.key })
+  assert.deepEqual(
+    body.data.reports.map(({ id, name }: { id: string; name: string }) => [id, name]),
+    [[json.report_id, 'ghcr.io/acme/shop']],
+  )
+  const { code, stderr } = await report(['--image', 'ghcr.io/acme/shop:1'])
+  assert.equal(code, 2)
+  assert.match(stderr, /--image: "ghcr\.io\/acme\/shop:1" is not an image with its digest/)
+})

@@ -7,11 +7,11 @@ import { SEVERITIES, type Severity } from '@shiplock/report-readers/severity'
 import { detectCi } from '../ci/detect-ci.ts'
 import { connect, SERVER_OPTIONS } from '../connection/client.ts'
 import { EXIT } from '../program/exit-codes.ts'
-import { refuseImage } from '../report/images.ts'
 import { describeJob } from '../report/job.ts'
 import { findNamedFile, LINK_OPTIONS, refusedLink } from '../report/named-files.ts'
 import { limitWarnings, sendWithProgress } from '../report/send.ts'
 import { describeExecution, EXECUTION_OPTIONS } from '../run/execution.ts'
+import { refuseImage } from '../run/images.ts'
 import { findRun, RUN_OPTIONS } from '../run/run.ts'
 
 const OPTIONS = {

@@ -3,8 +3,8 @@ import { integerOption, type Options, type OptionValues, UsageError } from '@shi
 import { readImages } from '@shiplock/report-readers/images'
 import type { components, ShiplockClient } from '@shiplock/sdk'
 import type { Connected } from '../connection/client.ts'
-import { refuseImage } from '../report/images.ts'
 import { EXECUTION_OPTIONS, findExecution } from './execution.ts'
+import { refuseImage } from './images.ts'
 import { expectField, findRun, newestAttempt, RUN_OPTIONS, type RunName } from './run.ts'
 
 type OpenedGate = components['schemas']['OpenedGate']

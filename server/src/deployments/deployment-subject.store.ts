@@ -1,6 +1,8 @@
 import type { Static } from 'typebox'
 import type { DeployedSubject } from '../ci/subjects/subject.schema.ts'
+import { buildNewestSubjects } from '../ci/subjects/subject.store.ts'
 import type { SubjectRow } from '../ci/subjects/subject.ts'
+import { type AskedDigest, TRACED_MAX } from '../ci/subjects/traced-digest.store.ts'
 import type { Db, Tx } from '../platform/db/sql.ts'
 import type { MarkLane } from './deployment-mark.ts'
 import type { DeploymentKey } from './deployment-state.ts'
@@ -57,20 +59,9 @@ export async function listDeploymentSubjects(
     from (
       select * from stated
       union all
-      select deployment.id, dense_rank() over (
-          partition by deployment.id
-          order by report.job_name, report.id, subject.position
-        ) - 1000, subject.part, subject.name, subject.sha256, subject.media_type, subject.platform, report.trust, null
+      select deployment.id, subject.*
       from deployments deployment
-      cross join lateral (
-        select distinct on (job_name, name, trust, job_identity, matrix) id, job_name, trust
-        from ci_reports
-        where org_id = ${orgId}
-          and run_id = deployment.pipeline_run_id
-          and attempt <= deployment.attempt
-        order by job_name, name, trust, job_identity, matrix, attempt desc
-      ) report
-      join ci_subjects subject on subject.org_id = ${orgId} and subject.report_id = report.id
+      cross join lateral ${buildNewestSubjects(db, orgId, 'deployment')} subject
       where deployment.org_id = ${orgId}
         and deployment.id = any(${[...ids]})
         and not exists (select from stated where stated.deployment_id = deployment.id and stated.stated_by is null)
@@ -117,4 +108,41 @@ export async function hasOtherSubjects(
   const toTexts = (all: readonly { sha256: string; name: string }[]) =>
     new Set(all.map(({ sha256, name }) => `${sha256} ${name}`))
   return toTexts(stored).symmetricDifference(toTexts(rows)).size > 0
+}
+
+type TracedDeployment = { id: string; repository: string; environment: string; status: string; created_at: string }
+
+/**
+ * The deployments of a digest: those whose gates were opened with it or that somebody stated, and
+ * those of its runs whose gates name nothing. Newest first.
+ */
+export async function listDeploymentsOfDigest(
+  db: Db,
+  { org_id, sha256 }: AskedDigest,
+  runIds: readonly string[],
+): Promise<TracedDeployment[]> {
+  return db<TracedDeployment[]>`
+    select deployment.id, deployment.repository_full_name as repository, deployment.environment, deployment.status,
+      rfc3339(deployment.created_at) as created_at
+    from (
+      select deployment_id as id
+      from deployment_subjects
+      where org_id = ${org_id}
+        and sha256 = ${sha256}
+      union
+      select own.id
+      from deployments own
+      where own.org_id = ${org_id}
+        and own.pipeline_run_id = any(${[...runIds]})
+        and not exists (
+          select
+          from deployment_subjects named
+          where named.org_id = ${org_id}
+            and named.deployment_id = own.id
+            and named.stated_by is null
+        )
+    ) found
+    join deployments deployment on deployment.org_id = ${org_id} and deployment.id = found.id
+    order by deployment.created_at desc, deployment.id
+    limit ${TRACED_MAX}`
 }

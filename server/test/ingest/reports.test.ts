@@ -133,9 +133,10 @@ test('null and unknown fields are accepted at every level', async () => {
     job: { name: 'test', matrix: null, runner: null, next },
     attestations: [{ ...TESTS, status: null, next, data: { ...TESTS.data, durationSeconds: null, failures: null } }],
     artifacts: [{ ...describeFile('a', 'a'), next }],
+    subjects: [{ name: 'app', sha256: 'a'.repeat(64), mediaType: null, platforms: null, next }],
   }
   const { reportId } = await accepted(body)
-  const minimal = await accepted({ attestations: null, artifacts: null, job: { name: 'test' } })
+  const minimal = await accepted({ attestations: null, artifacts: null, subjects: null, job: { name: 'test' } })
   assert.equal(minimal.reportId, reportId)
   assert.deepEqual([minimal.uploads, minimal.skipped, minimal.warnings], [[], [], []])
 })

@@ -5,8 +5,8 @@ import { listKnownDigests } from './subject.store.ts'
 import { type SubjectRow, toSubjectRows } from './subject.ts'
 
 /**
- * The rows of subjects that are to be deployed. Throws 400 `invalid_request` for one that is neither
- * a subject nor a completed artifact of a run.
+ * The rows of subjects that are to be deployed. Throws 400 `invalid_request` for one that is
+ * neither a subject nor a completed artifact of a run.
  */
 export async function requireKnownSubjects(
   db: Db,

@@ -1,11 +1,16 @@
 import { buildSpreadCondition } from '../../platform/db/spread.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
-import type { ReportKey } from '../reports/artifact.store.ts'
 import type { SubjectRow } from './subject.ts'
 
+type ReportKey = { org_id: string; run_id: string; report_id: string }
+
 /** Stores the subjects of a report, in place of those that it had. The report is locked. */
-export async function upsertSubjects(tx: Tx, report: ReportKey, rows: readonly SubjectRow[], isNew: boolean) {
-  const { org_id, run_id, report_id } = report
+export async function upsertSubjects(
+  tx: Tx,
+  { org_id, run_id, report_id }: ReportKey,
+  rows: readonly SubjectRow[],
+  isNew: boolean,
+): Promise<void> {
   if (!isNew)
     await tx`
       delete from ci_subjects
@@ -28,7 +33,9 @@ export async function deleteSubjectsOfRuns(tx: Tx, orgId: string, runIds: readon
       and run_id = any(${[...runIds]})`
 }
 
-/** The subjects of the report that an artifact belongs to, with the manifests of their platforms. */
+/**
+ * The subjects of the report that an artifact belongs to, with the manifests of their platforms.
+ */
 export async function listSubjectsBesideArtifact(
   db: Db,
   orgId: string,
@@ -91,3 +98,28 @@ export function buildReportSubjects(db: Db, orgId: string) {
     ) subject
   )`
 }
+
+/**
+ * SQL: the rows of the subjects that the newest report of each job names, as of the attempt of a
+ * deployment, before all positions of its own subjects.
+ */
+export function buildNewestSubjects(db: Db, orgId: string, deployment: string) {
+  const of = db(deployment)
+  return db`(
+    select (dense_rank() over (order by report.job_name, report.id, subject.position) - ${POSITIONS_MAX})::integer as position,
+      subject.part, subject.name, subject.sha256, subject.media_type, subject.platform, report.trust,
+      null::text as stated_by
+    from (
+      select distinct on (job_name, name, trust, job_identity, matrix) id, job_name, trust
+      from ci_reports
+      where org_id = ${orgId}
+        and run_id = ${of}.pipeline_run_id
+        and attempt <= ${of}.attempt
+      order by job_name, name, trust, job_identity, matrix, attempt desc
+    ) report
+    join ci_subjects subject on subject.org_id = ${orgId} and subject.report_id = report.id
+  )`
+}
+
+/** More than a run has. */
+const POSITIONS_MAX = 1_000_000

@@ -95,8 +95,8 @@ export async function updateDeployment(
 }
 
 /**
- * Adds what is deployed where neither the gate nor the run says it (inventory §8.22). Returns whether
- * any of it is new. Policies that wait are evaluated again.
+ * Adds what is deployed where neither the gate nor the run says it (inventory §8.22). Returns
+ * whether any of it is new. Policies that wait are evaluated again.
  */
 async function addSubjects(
   tx: Tx,

@@ -1,4 +1,5 @@
 import type { Lane } from '../../ci/runs/trust.ts'
+import { type AskedDigest, TRACED_MAX } from '../../ci/subjects/traced-digest.store.ts'
 import { defineExpiringRows } from '../../platform/db/expiring-rows.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { SbomSubject } from './sbom.ts'
@@ -175,6 +176,29 @@ export async function findSbomUpload(db: Db, orgId: string, id: string): Promise
     order by created_at desc
     limit 1`
   return row?.id ?? null
+}
+
+type TracedSbom = {
+  id: string
+  repository: string
+  category: string | null
+  components: number
+  lane: Lane
+  created_at: string
+}
+
+/** Documents that name a digest as what they are about, newest first. */
+export async function listSbomsOfDigest(db: Db, { org_id, sha256 }: AskedDigest): Promise<TracedSbom[]> {
+  return db<TracedSbom[]>`
+    select sbom.id, repository.name as repository, stream.category, sbom.components, stream.lane,
+      rfc3339(sbom.created_at) as created_at
+    from sboms sbom
+    join inventory_streams stream on stream.org_id = sbom.org_id and stream.id = sbom.stream_id
+    join reported_repositories repository on repository.org_id = stream.org_id and repository.id = stream.repository_no
+    where sbom.org_id = ${org_id}
+      and sbom.subjects @> ${db.json([{ sha256 }])}::jsonb
+    order by sbom.created_at desc, sbom.no desc
+    limit ${TRACED_MAX}`
 }
 
 /**

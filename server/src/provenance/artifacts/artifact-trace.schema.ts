@@ -1,6 +1,7 @@
-import { type Static, Type } from 'typebox'
+import { Type } from 'typebox'
 import { TRUST_CLASSES } from '../../ci/runs/trust.ts'
 import { SHA256_PATTERN } from '../../ci/subjects/subject.schema.ts'
+import { TRACED_MAX } from '../../ci/subjects/traced-digest.store.ts'
 import { Closed, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
 
 export const DigestQuery = Closed({
@@ -19,13 +20,10 @@ const trust = OneOf(TRUST_CLASSES, {
 const report_id = text('The id of the report.')
 const run_id = text('The id of the run.')
 
-/** Entries of each kind that an answer has, newest first. */
-export const ENTRIES_MAX = 100
-
 const list = <Item extends Parameters<typeof Closed>[0]>(item: Item, description: string) =>
   Type.Array(Closed(item), {
-    maxItems: ENTRIES_MAX,
-    description: `${description} At most ${ENTRIES_MAX}, newest first.`,
+    maxItems: TRACED_MAX,
+    description: `${description} At most ${TRACED_MAX}, newest first.`,
   })
 
 export const ArtifactTrace = Closed(
@@ -110,7 +108,6 @@ export const ArtifactTrace = Closed(
   },
   { $id: 'ArtifactTrace', description: 'Everything that is known about a digest.' },
 )
-export type ArtifactTrace = Static<typeof ArtifactTrace>
 
 export const TraceMeta = Closed({
   omitted: Type.Array(Type.String(), {

@@ -1,18 +1,18 @@
 import type { Actor } from '../../access/actor.ts'
 import type { Scope } from '../../access/scopes.ts'
+import {
+  listAttestationsOfDigest,
+  listReportsOfDigest,
+  listRunsOfDigest,
+} from '../../ci/subjects/traced-digest.store.ts'
+import { listDeploymentsOfDigest } from '../../deployments/deployment-subject.store.ts'
+import { listSbomsOfDigest } from '../../inventory/sboms/sbom.store.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { Closed } from '../../platform/http/schemas.ts'
 import { toObject, toObjects } from '../../platform/json/read-value.ts'
 import type { Services } from '../../services.ts'
+import { listStatementsOfDeployments } from '../statements/statement.store.ts'
 import { ArtifactTrace, DigestQuery, TraceMeta } from './artifact-trace.schema.ts'
-import {
-  listAttestationsOfDigest,
-  listDeploymentsOfDigest,
-  listReportsOfDigest,
-  listRunsOfDigest,
-  listSbomsOfDigest,
-  listStatementsOfDeployments,
-} from './artifact-trace.store.ts'
 
 export async function registerArtifactRoutes(app: HttpServer, services: Services): Promise<void> {
   app.get(

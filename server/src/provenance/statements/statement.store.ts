@@ -1,3 +1,4 @@
+import { TRACED_MAX } from '../../ci/subjects/traced-digest.store.ts'
 import { defineExpiringRows } from '../../platform/db/expiring-rows.ts'
 import { buildSpreadCondition } from '../../platform/db/spread.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
@@ -229,3 +230,27 @@ export const expiringStatements = defineExpiringRows({
   order: 'issued_at',
   isExpired: (db, { before }) => db`item.issued_at < ${before}`,
 })
+
+type TracedStatement = {
+  kind: 'lineage' | 'verification'
+  deployment_id: string
+  statement_digest: string
+  envelope: string
+  issued_at: string
+}
+
+/** The statements about some deployments, newest first. */
+export async function listStatementsOfDeployments(
+  db: Db,
+  orgId: string,
+  ids: readonly string[],
+): Promise<TracedStatement[]> {
+  return db<TracedStatement[]>`
+    select kind, subject_id as deployment_id, statement_digest, envelope, rfc3339(issued_at) as issued_at
+    from statements
+    where org_id = ${orgId}
+      and kind in ('lineage', 'verification')
+      and subject_id = any(${[...ids]})
+    order by statements.issued_at desc
+    limit ${TRACED_MAX}`
+}

@@ -372,6 +372,7 @@ create table ci_subjects (
   sha256 text not null,
   media_type text,
   platform text,
+  created_at timestamp(3) with time zone not null,
   constraint ci_subjects_pkey PRIMARY KEY (org_id, report_id, "position", part),
   constraint ci_subjects_check CHECK (((platform IS NOT NULL) = (part > 0))),
   constraint ci_subjects_part_check CHECK ((part >= 0)),

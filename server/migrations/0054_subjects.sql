@@ -12,6 +12,8 @@ create table if not exists ci_subjects (
   sha256 text not null check (sha256 ~ '^[0-9a-f]{64}$'),
   media_type text,
   platform text check ((platform is not null) = (part > 0)),
+  -- When the report named it first. A report in its place that names it again keeps this.
+  created_at timestamptz(3) not null,
   primary key (org_id, report_id, position, part)
 );
 create index if not exists ci_subjects_of_run on ci_subjects (org_id, run_id);

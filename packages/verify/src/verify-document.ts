@@ -119,14 +119,18 @@ function requireSubjects(statement: Statement, { subjects: expected, classes }: 
   return expected.join(', ')
 }
 
-/** Subjects, and artifacts of a path that are none, with who stated them. Null is verified. */
+/**
+ * Subjects, and artifacts and reported subjects of a path that are none, with who stated them. Null is
+ * verified.
+ */
 function listStated({ subjects, predicate, predicateType }: Statement): { digest: string; trust: string | null }[] {
   const named = subjects.flatMap(({ digest, annotations }) =>
     Object.entries(digest).map((entry) => ({ digest: entry.join(':'), trust: annotations?.trust ?? null })),
   )
   if (PREDICATE_KINDS[predicateType] !== promotionPath || !predicate.has('decided_at')) return named
-  const others = predicate.objects('artifacts').map((artifact) => {
-    return { digest: `sha256:${artifact.string('sha256')}`, trust: artifact.string('trust') }
+  const reported = predicate.has('subjects') ? predicate.objects('subjects') : []
+  const others = [...predicate.objects('artifacts'), ...reported].map((item) => {
+    return { digest: `sha256:${item.string('sha256')}`, trust: item.string('trust') }
   })
   return [...named, ...others.filter(({ trust }) => trust !== 'verified')]
 }

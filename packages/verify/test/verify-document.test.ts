@@ -345,3 +345,27 @@ test('a path is refused if a subject is not verified, or a self-reported commit 
     [],
   )
 })
+
+test('verified subjects of reports and gates are subjects: the newest of each name, complete when it was decided', async () => {
+  const at = (minute: number) => `2026-11-20T10:0${minute}:00.000Z`
+  const image = (of: string, fields: object = {}) => ({
+    ...{ name: 'ghcr.io/acme/shop', sha256: sha256(of), source: 'report', attempt: 1, trust: 'verified' },
+    ...{ stated_at: at(1), ...fields },
+  })
+  const subjects = [
+    image('older', { stated_at: at(0) }),
+    image('image'),
+    image('late', { stated_at: at(3) }),
+    image('key', { name: 'key', trust: 'self_reported' }),
+    image('gate', { source: 'gate', attempt: null }),
+  ]
+  const named = (of: string) => ({ name: 'ghcr.io/acme/shop', digest: { sha256: sha256(of) } })
+  const path = pathStatement().subject
+  const verify = (...of: string[]) => verifyWith({ key }, lanePath({ subjects }, [...path, ...of.map(named)]))
+  assert.deepEqual(failuresOf(await verify('image', 'gate')), [])
+  for (const of of [['image'], ['image', 'gate', 'key'], ['image', 'gate', 'older'], ['image', 'gate', 'late']])
+    assert.match(failuresOf(await verify(...of)).join(), /differ/, of.join())
+  const given = { key, subjects: [`sha256:${sha256('key')}`] }
+  const document = lanePath({ subjects }, [...path, named('image'), named('gate')])
+  assert.match(failuresOf(await verifyWith(given, document)).join(), /is only self_reported/)
+})

@@ -1,4 +1,10 @@
-import { buildCommitRunsJson, buildDeploymentRun, buildRunArtifacts } from '../ci/evidence/commit-evidence.store.ts'
+import {
+  buildCommitRunsJson,
+  buildDeploymentRun,
+  buildDigestTrust,
+  buildRunArtifacts,
+  buildRunSubjects,
+} from '../ci/evidence/commit-evidence.store.ts'
 import { buildAcceptsAnyTrust, buildPolicyHash } from '../compliance/policies/policy-version.store.ts'
 import { buildSpreadCondition } from '../platform/db/spread.ts'
 import type { Db } from '../platform/db/sql.ts'
@@ -84,12 +90,42 @@ export function buildPromoted(db: Db, { org_id, id }: DeploymentKey, now: Date) 
         'earlier', json_build_object('items', steps.earlier, 'omitted', steps.omitted),
         'deployment', steps.own -> 0
       ) as json,
-      json_build_object(
+      -- Without subjects, the text of earlier versions, and with it the hash of issued statements.
+      (left(json_build_object(
         'decided_at', rfc3339(deployment.decided_at), 'commit', deployment.commit_trust, 'artifacts', artifacts.lanes
-      ) as lanes
+      )::text, -1) || subjects.member || '}')::json as lanes
       from ${buildSteps(db, org_id, now)} steps
       cross join lateral ${buildRunArtifacts(db, org_id, 'deployment')} artifacts
+      cross join lateral ${buildSubjects(db, org_id)} subjects
     ) path`
+}
+
+/**
+ * The subjects of `deployment`: those of the reports of its run, and what its gate was opened with.
+ * The text of a member of its lanes, or nothing if there are none.
+ */
+function buildSubjects(db: Db, orgId: string) {
+  return db`(
+    select coalesce(', "subjects" : ' || json_agg(
+      json_build_object(
+        'name', name, 'sha256', sha256, 'source', source, 'attempt', attempt, 'trust', trust,
+        'stated_at', rfc3339(created_at)
+      )
+      order by source, name, attempt, created_at, sha256
+    )::text, '') as member
+    from (
+      select 'report' as source, name, sha256, attempt, trust, created_at
+      from ${buildRunSubjects(db, orgId, 'deployment')} reported
+      union all
+      select 'gate', named.name, named.sha256, null, ${buildDigestTrust(db, orgId, db`named.sha256`)},
+        deployment.created_at
+      from deployment_subjects named
+      where named.org_id = deployment.org_id ${buildSpreadCondition(db, 'named', orgId)}
+        and named.deployment_id = deployment.id
+        and named.part = 0
+        and named.stated_by is null
+    ) subject
+  )`
 }
 
 /** A deployment that was not answered in time has expired, settled or not. */

@@ -1,3 +1,4 @@
+import type { StatedSubject } from '../ci/evidence/commit-evidence.schema.ts'
 import type { ArtifactLanes, CommitRuns, RunArtifacts } from '../ci/evidence/commit-evidence.store.ts'
 import { isFinal, type RunStatus } from '../ci/runs/run-status.ts'
 import type { TrustClass } from '../ci/runs/trust.ts'
@@ -19,6 +20,8 @@ export type PathLanes = {
   commit: TrustClass
   /** Of the artifacts of the path, in their order. */
   artifacts: ArtifactLanes
+  /** Absent if there are none. */
+  subjects?: StatedSubject[]
 }
 
 /** What decides whether statements about a deployment can be issued. */

@@ -357,3 +357,46 @@ test('the same bytes at any later time, and by simultaneous requests', async () 
   answers.push(await lineage(id))
   assert.equal(new Set(answers.map(({ text }) => text)).size, 1)
 })
+
+test('verified images of reports and gates are subjects; those of keys, and what came later, are stated only', async () => {
+  await using closing = new AsyncDisposableStack()
+  const token = await startTokenCaller(api, { trust: { conditions: { repository: 'acme/*' } } })
+  closing.defer(() => token.close())
+  caller = token
+  await configureGate(api, token, { environment: '*' })
+  const claims = newRunClaims()
+  const { id: run } = (await token.send('POST', '/v1/ci/runs', ownRun(claims), claims)).body.data
+  const image = (name: string, digit: string) => ({ name: `ghcr.io/acme/${name}`, sha256: digit.repeat(64) })
+  const [own, older, foreign, late] = [image('own', '1'), image('own', '2'), image('foreign', '3'), image('late', '4')]
+  const report = (job: string, subjects: object[]) =>
+    token.send('POST', `/v1/ci/runs/${run}/reports`, { job: { name: job }, subjects }, claims)
+  await report('first', [older])
+  api.clock.advance(MINUTE_MS)
+  await report('second', [own])
+  await sendReport(api, caller, run, { job: { name: 'second' }, subjects: [foreign] })
+  const gate = { run_id: run, environment: 'production', subjects: [own, foreign] }
+  const { deployment_id } = (await token.send('POST', '/v1/ci/gates', gate, claims)).body.data
+  api.clock.advance(MINUTE_MS)
+  assert.equal((await answer(api, caller, deployment_id, 'approve')).status, 200)
+  api.clock.advance(MINUTE_MS)
+  await report('second', [own])
+  await report('third', [late])
+  const ended = { status: 'success' }
+  assert.equal((await token.send('PATCH', `/v1/ci/runs/${run}`, ended, claims)).status, 200)
+  await drainQueue(api)
+  const { subject, predicate } = await getStatement(api, caller, deployment_id, 'lineage/statement')
+  const digests = subject.flatMap(({ digest }: Json) => digest.sha256 ?? [])
+  assert.deepEqual(digests, [own.sha256])
+  const stated = predicate.subjects.map(({ source, sha256, trust }: Json) => [source, sha256[0], trust])
+  assert.deepEqual(stated, [
+    ['gate', '3', 'self_reported'],
+    ['gate', '1', 'verified'],
+    ['report', '3', 'self_reported'],
+    ['report', '2', 'verified'],
+    ['report', '1', 'verified'],
+  ])
+  assert.deepEqual(
+    predicate.amendments.map(({ kind, subject: added }: Json) => [kind, added.name]),
+    [['subject', 'ghcr.io/acme/late']],
+  )
+})

@@ -32,13 +32,23 @@ function checkCommit(statement: Statement): string {
 }
 
 /**
- * The other subjects are the verified artifacts of the path that were complete when the deployment
- * was decided, the newest of each path; in statements of earlier versions all artifacts.
+ * The other subjects are the verified artifacts and reported subjects of the path that were complete
+ * when the deployment was decided, the newest of each path or name, and the verified ones that its gate
+ * was opened with; in statements of earlier versions all artifacts.
  */
 function checkArtifacts({ subjects, predicate }: Statement): string {
   const stated = new Set(subjects.flatMap(({ digest }) => (digest.gitCommit ? [] : [digest.sha256])))
   const artifacts = predicate.objects('artifacts')
-  const listed = new Set((predicate.has('decided_at') ? selectVerified(predicate, artifacts) : artifacts).map(sha256Of))
+  const named = predicate.has('subjects') ? predicate.objects('subjects') : []
+  const isOf = (source: string) => (subject: Fields) => subject.string('source') === source
+  const deciding = predicate.has('decided_at')
+    ? [
+        ...selectVerified(predicate, artifacts, { name: 'path', time: 'completed_at' }),
+        ...selectVerified(predicate, named.filter(isOf('report')), { name: 'name', time: 'stated_at' }),
+        ...named.filter(isOf('gate')).filter((subject) => subject.string('trust') === 'verified'),
+      ]
+    : artifacts
+  const listed = new Set(deciding.map(sha256Of))
   const different = [...stated.symmetricDifference(listed)]
   if (different.length > 0)
     throw new Refused(
@@ -49,21 +59,20 @@ function checkArtifacts({ subjects, predicate }: Statement): string {
 
 const sha256Of = (artifact: Fields) => artifact.string('sha256')
 
-function selectVerified(predicate: Fields, artifacts: Fields[]): Fields[] {
+/** The members of an item that have its name, and its time. */
+type Members = { name: string; time: string }
+
+function selectVerified(predicate: Fields, items: Fields[], { name, time }: Members): Fields[] {
   const decidedAt = Date.parse(predicate.string('decided_at'))
   const newest = new Map<string, Fields>()
-  for (const artifact of artifacts) {
-    const isComplete = Date.parse(artifact.string('completed_at')) <= decidedAt
-    if (!isComplete || artifact.string('trust') !== 'verified') continue
-    const other = newest.get(artifact.string('path'))
-    if (other === undefined || compareAge(artifact, other) >= 0) newest.set(artifact.string('path'), artifact)
+  const readTime = (item: Fields) => Date.parse(item.string(time))
+  const compareAge = (a: Fields, b: Fields) => a.count('attempt') - b.count('attempt') || readTime(a) - readTime(b)
+  for (const item of items) {
+    if (readTime(item) > decidedAt || item.string('trust') !== 'verified') continue
+    const other = newest.get(item.string(name))
+    if (other === undefined || compareAge(item, other) >= 0) newest.set(item.string(name), item)
   }
   return [...newest.values()]
-}
-
-function compareAge(a: Fields, b: Fields): number {
-  const time = (artifact: Fields) => Date.parse(artifact.string('completed_at'))
-  return a.count('attempt') - b.count('attempt') || time(a) - time(b)
 }
 
 function checkChange({ predicate }: Statement): string {

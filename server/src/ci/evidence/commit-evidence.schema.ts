@@ -45,6 +45,26 @@ export const RunArtifact = Closed(
 )
 export type RunArtifact = Static<typeof RunArtifact>
 
+/** What a report or a gate names by digest. */
+export const StatedSubject = Closed(
+  {
+    name: Type.String({ description: 'What the digest is of, such as the repository of an image.' }),
+    sha256: Type.String({ pattern: '^[0-9a-f]{64}$', description: 'The SHA-256 digest in lowercase hexadecimal.' }),
+    source: OneOf(['report', 'gate'], {
+      description: 'Whether a report of the run names it, or the gate was opened with it.',
+    }),
+    attempt: Nullable(
+      Type.Integer({ minimum: 1, description: 'The attempt of the run that reported it. Null for a gate.' }),
+    ),
+    trust: OneOf(TRUST_CLASSES, {
+      description: 'Who stated it, as the `trust` of runs. For a gate, who reported the digest.',
+    }),
+    stated_at: { ...Timestamp, description: 'When it was stated.' },
+  },
+  { description: 'What was built or deployed, by digest.' },
+)
+export type StatedSubject = Static<typeof StatedSubject>
+
 /** From which lane an artifact is, and since when it is complete. */
 export const ARTIFACT_LANE = {
   trust: OneOf(TRUST_CLASSES, { description: 'Who stated the artifact, as the `trust` of runs.' }),

@@ -170,6 +170,54 @@ export function buildRunArtifacts(db: Db, orgId: string, alias: string) {
   )`
 }
 
+/**
+ * SQL: the subjects that reports of a deployment's run name, up to the deployment's attempt and with
+ * the conditions of `buildRunArtifacts`, as rows `(name, sha256, attempt, trust, created_at)`.
+ */
+export function buildRunSubjects(db: Db, orgId: string, alias: string) {
+  const of = db(alias)
+  return db`(
+    select item.name, item.sha256, report.attempt, report.trust, item.created_at
+    from ci_subjects item
+    join ci_reports report on report.org_id = item.org_id and report.id = item.report_id
+    where item.org_id = ${of}.org_id ${buildSpreadCondition(db, 'item', orgId)} ${buildSpreadCondition(db, 'report', orgId)}
+      and item.run_id = ${of}.pipeline_run_id
+      and item.part = 0
+      and report.attempt <= ${of}.attempt
+      and (
+        report.attempt = ${of}.attempt
+        or ${buildSource(db, orgId, alias, db`report.attempt`)} = ${buildSource(db, orgId, alias, db`${of}.attempt`)}
+      )
+    order by ${buildTrustRank(db, db`report.trust`)}, item.name, report.attempt, item.sha256
+    limit ${ARTIFACTS_MAX}
+  )`
+}
+
+/**
+ * SQL: the class of the most trustworthy report or file that has a digest; `untrusted` if there is
+ * none any more.
+ */
+export function buildDigestTrust(db: Db, orgId: string, sha256: ReturnType<Db>) {
+  return db`coalesce((
+    select found.trust
+    from (
+      select report.trust
+      from ci_subjects item
+      join ci_reports report on report.org_id = item.org_id and report.id = item.report_id
+      where item.org_id = ${orgId}
+        and item.sha256 = ${sha256}
+      union all
+      select trust
+      from ci_artifacts
+      where org_id = ${orgId}
+        and sha256 = ${sha256}
+        and status = 'uploaded'
+    ) found
+    order by ${buildTrustRank(db, db`found.trust`)}
+    limit 1
+  ), 'untrusted')`
+}
+
 /** SQL: a text that is the same for attempts of a run about one repository and commit. */
 function buildSource(db: Db, orgId: string, alias: string, number: ReturnType<Db>): ReturnType<Db> {
   const of = db(alias)

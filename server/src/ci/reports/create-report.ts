@@ -79,7 +79,7 @@ export async function createReport(services: Services, actor: Actor, runId: stri
     const lost = replaced.filter(({ path }) => path === null || !waiting.has(path))
     await publishLoss(tx, { actor, report: { ...report, ...identity }, lost, now })
     await saveAttestations(tx, { ...report, trust, isNew: created }, attestations.rows, now)
-    await upsertSubjects(tx, report, toSubjectRows(input.subjects ?? []), created)
+    await upsertSubjects(tx, report, toSubjectRows(input.subjects ?? []), { isNew: created, at: now })
     await publishChange(services, tx, report)
     const isOtherRunner = job_instance === null && row.runner !== null && before?.runner !== row.runner
     const otherRunner = isOtherRunner ? (before?.runner ?? null) : null

@@ -4,24 +4,34 @@ import type { SubjectRow } from './subject.ts'
 
 type ReportKey = { org_id: string; run_id: string; report_id: string }
 
-/** Stores the subjects of a report, in place of those that it had. The report is locked. */
+/**
+ * Stores the subjects of a report, in place of those that it had. What it names again keeps its
+ * time. The report is locked.
+ */
 export async function upsertSubjects(
   tx: Tx,
   { org_id, run_id, report_id }: ReportKey,
   rows: readonly SubjectRow[],
-  isNew: boolean,
+  { isNew, at }: { isNew: boolean; at: Date },
 ): Promise<void> {
-  if (!isNew)
-    await tx`
-      delete from ci_subjects
-      where org_id = ${org_id}
-        and report_id = ${report_id}`
+  if (isNew && rows.length === 0) return
+  const before = isNew
+    ? []
+    : await tx<{ name: string; sha256: string; created_at: Date }[]>`
+        delete from ci_subjects
+        where org_id = ${org_id}
+          and report_id = ${report_id}
+        returning name, sha256, created_at`
   if (rows.length === 0) return
+  const times = new Map(before.map(({ name, sha256, created_at }) => [`${sha256} ${name}`, created_at]))
+  const stamped = rows.map((row) => ({ ...row, created_at: times.get(`${row.sha256} ${row.name}`) ?? at }))
   await tx`
-    insert into ci_subjects (org_id, report_id, run_id, position, part, name, sha256, media_type, platform)
-    select ${org_id}, ${report_id}, ${run_id}, position, part, name, sha256, media_type, platform
-    from jsonb_to_recordset(${tx.json(rows as never)}::jsonb) as subject (
-      position smallint, part smallint, name text, sha256 text, media_type text, platform text
+    insert into ci_subjects (
+      org_id, report_id, run_id, position, part, name, sha256, media_type, platform, created_at
+    )
+    select ${org_id}, ${report_id}, ${run_id}, position, part, name, sha256, media_type, platform, created_at
+    from jsonb_to_recordset(${tx.json(stamped as never)}::jsonb) as subject (
+      position smallint, part smallint, name text, sha256 text, media_type text, platform text, created_at timestamptz
     )`
 }
 

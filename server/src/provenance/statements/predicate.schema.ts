@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { ARTIFACT_LANE, CommitRun, RunArtifact } from '../../ci/evidence/commit-evidence.schema.ts'
+import { ARTIFACT_LANE, CommitRun, RunArtifact, StatedSubject } from '../../ci/evidence/commit-evidence.schema.ts'
 import { PromotionStep } from '../../deployments/promotion.schema.ts'
 import { Closed, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
 import { ChainBreak, ChainPosition } from '../changes/change.schema.ts'
@@ -116,12 +116,19 @@ const PromotionPathPredicate = {
         description: "The artifacts of the deployment's run that were complete when it was decided, by path.",
       }),
       artifacts_omitted: Omitted('artifacts'),
+      subjects: Type.Optional(
+        Type.Array(StatedSubject, {
+          description:
+            'What the reports of the run and the gate named by digest before the deployment was decided, by source and name. Absent if nothing was.',
+        }),
+      ),
       amendments: Type.Optional(
         Type.Array(
           Closed({
-            kind: OneOf(['artifact'], { description: 'What was added.' }),
+            kind: OneOf(['artifact', 'subject'], { description: 'What was added.' }),
             at: { ...Timestamp, description: 'When it was added.' },
-            artifact: StatedArtifact,
+            artifact: Type.Optional(StatedArtifact),
+            subject: Type.Optional(StatedSubject),
           }),
           { description: 'What was added after the deployment was decided.' },
         ),

@@ -63,6 +63,7 @@ export function toPromotionPathContent(
   const { provider, repository_id: id, address, commit_sha: commit, path, lanes } = deployment
   const { host, name: full_name } = splitAddress(address)
   const { complete, later } = splitArtifacts(deployment)
+  const named = splitSubjects(lanes)
   return {
     subject: getSubjects(deployment),
     predicateType: PROMOTION_PATH,
@@ -76,7 +77,11 @@ export function toPromotionPathContent(
       runs_omitted: path.runs.omitted,
       artifacts: complete,
       artifacts_omitted: path.artifacts.omitted,
-      amendments: later.map((artifact) => ({ kind: 'artifact', at: artifact.completed_at, artifact })),
+      ...(lanes.subjects && { subjects: named.complete }),
+      amendments: [
+        ...later.map((artifact) => ({ kind: 'artifact', at: artifact.completed_at, artifact })),
+        ...named.later.map((subject) => ({ kind: 'subject', at: subject.stated_at, subject })),
+      ],
       earlier_deployments: path.earlier.items,
       earlier_deployments_omitted: path.earlier.omitted,
       deployment: path.deployment,
@@ -96,10 +101,19 @@ function splitArtifacts({ path, lanes }: ReadPath) {
   return { complete, later }
 }
 
+/** The subjects that the deployment was decided about, and later ones. */
+function splitSubjects({ subjects = [], decided_at }: PathLanes) {
+  const [complete = [], later = []] = [true, false].map((isComplete) =>
+    subjects.filter(({ stated_at }) => Date.parse(stated_at) <= Date.parse(decided_at) === isComplete),
+  )
+  return { complete, later }
+}
+
 /**
- * The commit if the host or a token named it, and the newest verified artifact of each path that
- * was complete when the deployment was decided. Artifacts with equal contents are one subject. If
- * there is none of all these, the commit with who named it.
+ * The commit if the host or a token named it, the newest verified artifact of each path and the
+ * newest verified subject of each name that were complete when the deployment was decided, and what
+ * its gate was opened with if that is verified. Equal contents are one subject. If there is none of
+ * all these, the commit with who named it.
  */
 export function getSubjects(deployment: PromotedDeployment & ReadPath): Subject[] {
   const { address, commit_sha, lanes } = deployment
@@ -111,7 +125,13 @@ export function getSubjects(deployment: PromotedDeployment & ReadPath): Subject[
     (a, b) => a.attempt - b.attempt || Date.parse(a.completed_at) - Date.parse(b.completed_at),
   )
   const latest = new Map(byAge.map(({ path, sha256 }) => [path, sha256]))
-  const newest = [...latest].toSorted(([a], [b]) => (a < b ? -1 : 1))
+  const named = splitSubjects(lanes).complete.filter(({ trust }) => trust === 'verified')
+  const reported = named
+    .filter(({ source }) => source === 'report')
+    .toSorted((a, b) => (a.attempt ?? 0) - (b.attempt ?? 0) || Date.parse(a.stated_at) - Date.parse(b.stated_at))
+  const images = new Map(reported.map(({ name, sha256 }) => [name, sha256]))
+  const stated = named.filter(({ source }) => source === 'gate').map(({ name, sha256 }) => [name, sha256] as const)
+  const newest = [...latest, ...images, ...stated].toSorted(([a], [b]) => (a < b ? -1 : 1))
   const names = new Map<string, string>()
   for (const [path, sha256] of newest) if (!names.has(sha256)) names.set(sha256, path)
   const files = [...names].map(([sha256, name]) => ({ name, digest: { sha256 } }))

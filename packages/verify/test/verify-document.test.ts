@@ -363,8 +363,8 @@ test('verified subjects of reports and gates are subjects: the newest of each na
   const path = pathStatement().subject
   const verify = (...of: string[]) => verifyWith({ key }, lanePath({ subjects }, [...path, ...of.map(named)]))
   assert.deepEqual(failuresOf(await verify('image', 'gate')), [])
-  for (const of of [['image'], ['image', 'gate', 'key'], ['image', 'gate', 'older'], ['image', 'gate', 'late']])
-    assert.match(failuresOf(await verify(...of)).join(), /differ/, of.join())
+  for (const others of [['image'], ['image', 'gate', 'key'], ['image', 'gate', 'older'], ['image', 'gate', 'late']])
+    assert.match(failuresOf(await verify(...others)).join(), /differ/, others.join())
   const given = { key, subjects: [`sha256:${sha256('key')}`] }
   const document = lanePath({ subjects }, [...path, named('image'), named('gate')])
   assert.match(failuresOf(await verifyWith(given, document)).join(), /is only self_reported/)

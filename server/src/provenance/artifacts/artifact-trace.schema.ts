@@ -109,9 +109,12 @@ export const ArtifactTrace = Closed(
   { $id: 'ArtifactTrace', description: 'Everything that is known about a digest.' },
 )
 
-export const TraceMeta = Closed({
-  omitted: Type.Array(Type.String(), {
-    description:
-      'The sections that the credential may not read, each with the scope that it needs, such as `sboms (read:security)`.',
-  }),
-})
+export const TraceMeta = Closed(
+  {
+    omitted: Type.Array(Type.String(), {
+      description:
+        'The sections that the credential may not read, each with the scope that it needs, such as `sboms (read:security)`.',
+    }),
+  },
+  { description: 'What the response leaves out.' },
+)

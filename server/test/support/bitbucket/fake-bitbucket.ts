@@ -14,6 +14,7 @@ import type { Json } from '../json.ts'
 import type { Bitbucket, Caller } from './api.ts'
 import { bitbucketDescription } from './description.ts'
 import { sendEvents } from './events.ts'
+import { BITBUCKET_PAGES } from './pages.ts'
 import { changeRoutes } from './routes/changes.ts'
 import { hookRoutes } from './routes/hooks.ts'
 import { annotationId, insightRoutes, reportId } from './routes/insights.ts'
@@ -85,6 +86,7 @@ function serve(bitbucket: Parts): void {
   }
   server.serve<Caller>({
     routes,
+    pages: BITBUCKET_PAGES,
     trouble,
     violations: bitbucket.world.violations,
     authenticate({ operation, headers }) {

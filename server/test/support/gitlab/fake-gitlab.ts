@@ -77,6 +77,7 @@ export async function startFakeGitLab(options: FakeGitLabOptions = {}): Promise<
     trouble,
     violations: world.violations,
     description: describeGitlab(),
+    // https://docs.gitlab.com/api/rest/authentication/, "Personal, project, and group access tokens"
     authenticate: ({ headers }) => tokens.ownerOf(headers['private-token'] as string | undefined),
     errorBody: (status, message) => (status === 401 ? { message: '401 Unauthorized' } : { message }),
   })

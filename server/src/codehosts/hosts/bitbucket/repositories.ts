@@ -89,9 +89,9 @@ const REPOSITORIES_ASKED = 10
 
 /**
  * The workspace with this UUID or slug. Tokens of a repository may not read the workspace itself,
- * but its repositories name it. Anybody may read a public one, and an account is connected once: only
- * who may see the webhooks of the workspace or of a repository, as administrators do, connects it.
- * Throws 400 `invalid_credentials` and 403 `host_role_too_low`.
+ * but its repositories name it. Anybody may read a public one, and an account is connected once:
+ * only who may see the webhooks of the workspace or of a repository, as administrators do, connects
+ * it. Throws 400 `invalid_credentials` and 403 `host_role_too_low`.
  */
 export async function fetchInstallation(rest: RestClient, idOrSlug: string): Promise<HostInstallation | null> {
   const name = isBitbucketUuid(idOrSlug) ? formatUuid(parseUuid(idOrSlug)) : idOrSlug

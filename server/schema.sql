@@ -1511,6 +1511,7 @@ create table jobs (
   traceparent text,
   updated_at timestamp with time zone not null default now(),
   waits_for text,
+  asks_alone text,
   constraint jobs_pkey PRIMARY KEY (id),
   constraint jobs_attempts_max_check CHECK ((attempts_max >= 1)),
   constraint jobs_check CHECK (((state = 'running'::text) = (worker_id IS NOT NULL))),
@@ -1521,6 +1522,7 @@ create table jobs (
   constraint jobs_state_check CHECK ((state = ANY (ARRAY['ready'::text, 'scheduled'::text, 'running'::text, 'failed'::text]))),
   constraint jobs_waits_for_check CHECK (((length(waits_for) >= 1) AND (length(waits_for) <= 256)))
 );
+CREATE UNIQUE INDEX jobs_asking_alone ON public.jobs USING btree (asks_alone, COALESCE(organization_id, '00000000-0000-0000-0000-000000000000'::uuid)) WHERE ((state = 'running'::text) AND (asks_alone IS NOT NULL));
 CREATE INDEX jobs_failed ON public.jobs USING btree (updated_at) WHERE (state = 'failed'::text);
 CREATE UNIQUE INDEX jobs_key ON public.jobs USING btree (key) WHERE ((key IS NOT NULL) AND (state <> 'running'::text));
 CREATE INDEX jobs_ready ON public.jobs USING btree (class, organization_id, priority, run_at, id) WHERE (state = 'ready'::text);

@@ -331,6 +331,29 @@ test('Deliveries are signed, can be held, shuffled, doubled and lost, and are se
   assert.deepEqual(fake.violations, [])
 })
 
+test('Deliveries older than three days are gone, forgotten events are never listed, and a blocked repository is named', async () => {
+  const as = appToken()
+  fake.webhooks.forgotten.add('push')
+  fake.push(shop)
+  await fake.webhooks.settled()
+  const listed = async () => (await call('/app/hook/deliveries?per_page=100', { as })).body
+  const before = await listed()
+  assert.ok(before.length > 0 && before[0].event !== 'push')
+  fake.webhooks.forgotten.clear()
+  fake.world.clock.advance(4 * 24 * 60 * 60)
+  assert.deepEqual(await listed(), [])
+  assert.equal(
+    (await call(`/app/hook/deliveries/${before[0].id}/attempts`, { as: appToken(), method: 'POST' })).status,
+    404,
+  )
+  fake.block(shop, 451)
+  const blocked = await call('/repos/acme/shop/pulls')
+  assert.deepEqual([blocked.status, blocked.body.message], [451, 'Repository access blocked'])
+  fake.block(shop, null)
+  assert.equal((await call('/repos/acme/shop/pulls')).status, 200)
+  assert.deepEqual(fake.violations, [])
+})
+
 test('Requests that GitHub does not describe are answered 501 and remembered', async () => {
   assert.equal((await call('/repos/acme/shop/pulls?colour=red')).status, 501)
   assert.equal((await call('/repos/acme/shop/nonsense')).status, 501)

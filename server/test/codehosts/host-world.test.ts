@@ -108,6 +108,7 @@ async function startHost() {
   const shown: { body: object } = { body: { name: 'shop' } }
   server.serve<Account>({
     routes: { 'GET /things/{id}': () => ok(shown.body) },
+    pages: { 'GET /things/{id}': 'https://host.example/reference/things' },
     trouble,
     violations: world.violations,
     authenticate: ({ headers }) => tokens.ownerOf(bearerOf(headers.authorization)),
@@ -143,6 +144,16 @@ test('Requests and answers that do not fit the description are remembered', asyn
       "GET /things/{id}: answer 200 body must have required property 'name'",
     ].map((text) => text.slice(0, 40)),
   )
+})
+
+test('A fake answers nothing of which it names no page of the host', async (t) => {
+  const { server, trouble } = await startHost()
+  t.after(() => server.close())
+  const api = { trouble, violations: [], authenticate: () => null, errorBody: () => null }
+  const routes = { 'GET /things': () => ok([]) }
+  assert.throws(() => server.serve({ ...api, routes, pages: {} }), /GET \/things/)
+  const pages = { 'GET /things': 'https://host.example/things', 'GET /gone': 'https://host.example/gone' }
+  assert.throws(() => server.serve({ ...api, routes, pages }), /GET \/gone/)
 })
 
 test('A host can be down, limit requests, cut answers and revoke credentials', async (t) => {

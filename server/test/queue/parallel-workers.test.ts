@@ -3,7 +3,8 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { after, before, beforeEach, test } from 'node:test'
 import { openSql, type Sql } from '../../src/platform/db/sql.ts'
-import { enqueue, enqueueRows } from '../../src/platform/queue/job.ts'
+import { enqueue, enqueueRows, formatLoneParty } from '../../src/platform/queue/job.ts'
+import { deleteFinishedJob, lockNextJob, SYSTEM_ORGANIZATION } from '../../src/platform/queue/running-jobs.store.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { endWithTest } from '../support/end-with-test.ts'
 import { listJobs, skipPauses } from '../support/queue.ts'
@@ -12,6 +13,7 @@ import { until } from '../support/until.ts'
 const PROGRAM = new URL('../support/counting-worker-program.ts', import.meta.url).pathname
 const JOBS = 400
 const KILLS = 4
+const ROUNDS = 5
 const WAIT_MS_MAX = 120_000
 const JOB = { name: 'test.count', attemptsMax: 3 }
 
@@ -110,4 +112,31 @@ test('a job that is queued under its key by many at the same time while workers 
   for (const worker of workers) await end(worker, 'SIGTERM')
   const [found] = await sql<[{ least: number }]>`select min(runs) as least from counted where n <= 2`
   assert.ok(found.least >= 1)
+})
+
+test('workers that look at the same moment start one job of those that ask a lone party', async () => {
+  const asking = {
+    ...JOB,
+    name: 'test.ask',
+    once: ({ n }: { n: number }) => `${n}`,
+    waitsFor: () => formatLoneParty('host'),
+  }
+  for (let n = 0; n < ROUNDS * 2; n += 1) await enqueue(sql, asking, { n })
+  const workers = Array.from({ length: 6 }, () => openSql(database.connection, { max: 1, applicationName: 'test' }))
+  const turn = { afterOrganization: SYSTEM_ORGANIZATION, isSystemFirst: false, afterWaitedFor: '' }
+  const opening = { class: 'outside' as const, turn, full: [], fullAwaited: [], fullParties: [] }
+  try {
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const taken = await Promise.all(
+        workers.map((worker, place) =>
+          lockNextJob(worker, { workerId: `${place}`, names: ['test.ask'], openings: [opening] }),
+        ),
+      )
+      const jobs = taken.flatMap((job, place) => (job ? [{ place, id: job.id }] : []))
+      assert.equal(jobs.length, 1, `round ${round}`)
+      for (const { place, id } of jobs) await deleteFinishedJob(sql, `${place}`, id)
+    }
+  } finally {
+    for (const worker of workers) await worker.end()
+  }
 })

@@ -90,6 +90,23 @@ test('an uncovered environment waits for a person, is named by doctor, and a lat
   await assertNothingFailed(server)
 })
 
+test('a request of our rule that GitHub never sent is found with the next event, and is answered as others', async () => {
+  const { fake } = server
+  const repository = addRepository('unasked')
+  fake.push(repository)
+  fake.webhooks.forgotten.add('deployment_protection_rule')
+  const story = startDeployment(repository)
+  const { status, custom_rule_state, gated } = await show(story)
+  fake.webhooks.forgotten.clear()
+  assert.deepEqual([status, custom_rule_state, gated], ['pending_approval', 'pending', true])
+  assert.equal((await answer(story, 'approve')).status, 200)
+  await server.settled()
+  assert.equal(statesOf(story).at(-1), 'approved')
+  story.finish('deploy')
+  assert.equal((await show(story)).status, 'success')
+  await assertNothingFailed(server)
+})
+
 const PATH = '.shiplock/policies/release.yaml'
 const policy = (expression: string) => `name: release
 mode: enforce

@@ -132,6 +132,29 @@ test('a transferred or deleted repository leaves the connection and keeps its hi
   await assertNothingFailed(server)
 })
 
+test('a repository that GitHub blocks is named with its words, others are read, and nothing is said when it is back', async () => {
+  const { fake } = server
+  const blocked = addBusy('taken/down')
+  const kept = addBusy('taken/up')
+  const { connection } = await server.connect('taken')
+  await server.settled()
+  fake.block(blocked, 451)
+  live(kept)
+  await server.command('provider', 'sync', connection.id, '--wait').catch(() => null)
+  const refusals: Json[] = (await listed(connection.id)).refusals
+  assert.ok(refusals.length > 0)
+  for (const { repository, status, message } of refusals) {
+    assert.deepEqual([repository, status], ['taken/down', 451])
+    assert.match(message, /451 .*: Repository access blocked/)
+  }
+  const runs: Json[] = await server.get('/v1/runs?limit=100')
+  assert.equal(runs.filter(({ repository_full_name: name }) => name === 'taken/up').length, 2)
+  fake.block(blocked, null)
+  await server.command('provider', 'sync', connection.id, '--wait')
+  assert.deepEqual((await listed(connection.id)).refusals, [])
+  await assertNothingFailed(server)
+})
+
 test('a repository that moves between two connected accounts stays one repository', async () => {
   const { fake } = server
   const repository = addBusy('here/shop')

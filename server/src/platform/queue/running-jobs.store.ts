@@ -48,7 +48,7 @@ type Takeable = { workerId: string; names: readonly string[]; openings: readonly
 /**
  * Takes the next job of the first class that has one; null if none is ready. It belongs to the
  * organization whose turn it is and that has one. The worker holds its lock from then on, whatever
- * became of its connection.
+ * became of its connection. The index `jobs_asking_alone` lets one job at a time ask a lone party.
  */
 export async function lockNextJob(sql: Sql, { workerId, names, openings }: Takeable): Promise<RunningJob | null> {
   const candidates = openings.flatMap((opening) =>
@@ -58,7 +58,7 @@ export async function lockNextJob(sql: Sql, { workerId, names, openings }: Takea
   )
   const [first, ...others] = candidates
   if (first === undefined) return null
-  const [job] = await sql<RunningJob[]>`
+  const take = sql<RunningJob[]>`
     with known as materialized (
       select ${names as string[]}::text[] as names
     ), held as materialized (
@@ -69,12 +69,20 @@ export async function lockNextJob(sql: Sql, { workerId, names, openings }: Takea
       limit 1
     )
     update jobs
-    set state = 'running', worker_id = ${workerId}, attempts = attempts + 1, updated_at = now()
+    set state = 'running', worker_id = ${workerId}, attempts = attempts + 1, updated_at = now(),
+      asks_alone = case when starts_with(waits_for, ${LONE}) then waits_for end
     from next, held
     where jobs.id = next.id
       and held.lock is not null
     returning jobs.id, name, payload, class, waits_for, organization_id, attempts, attempts_max, request_id, traceparent`
-  return job ?? null
+  try {
+    const [job] = await take
+    return job ?? null
+  } catch (error) {
+    if (getSqlState(error) !== UNIQUE_VIOLATION) throw error
+    // Another worker began to ask a lone party at the same moment, which is seen now.
+    return lockNextJob(sql, { workerId, names, openings })
+  }
 }
 
 /** An SQL condition: the worker may take the job. */

@@ -10,7 +10,10 @@ import { type AzureState, guidOf, newToken } from './state.ts'
 type RepositoryChange = Extract<Change, { type: 'repository' }>
 type Send = (eventType: string, publisherId: string, resource: object) => void
 
-/** Sends the service hooks of each change, and asks our check. */
+/**
+ * Sends the service hooks of each change (https://learn.microsoft.com/azure/devops/service-hooks/events
+ * has each event with its resource), and asks our check.
+ */
 export function sendEvents(state: AzureState, hooks: ServiceHooks): void {
   state.world.onChange((change) => {
     const { project } = change.repository
@@ -116,7 +119,10 @@ export function checkIds({ run, job, attempt }: Deployment): { plan: string; job
   return { plan, job: guidOf(plan, 'job'), task: guidOf(plan, 'task') }
 }
 
-/** What docs/azure-devops.md tells people to configure. */
+/**
+ * What docs/azure-devops.md tells people to configure:
+ * https://learn.microsoft.com/azure/devops/pipelines/process/invoke-checks, in callback mode.
+ */
 function ask(state: AzureState, hooks: ServiceHooks, deployment: Deployment): void {
   const { run, repository: its, environment } = deployment
   const connection = state.connectionOf(its.project)

@@ -10,6 +10,7 @@ import type { Json } from '../json.ts'
 import { accountRoutes } from './account-routes.ts'
 import { checkIds, environmentId, sendEvents } from './events.ts'
 import { gitRoutes } from './git-routes.ts'
+import { AZURE_PAGES } from './pages.ts'
 import { pipelineRoutes } from './pipeline-routes.ts'
 import { authenticate, type Caller } from './requests.ts'
 import { serviceConnectionRoutes } from './service-connection-routes.ts'
@@ -82,6 +83,7 @@ export async function startFakeAzure({ principal = false }: FakeAzureOptions = {
       ...hookRoutes(state, hooks),
       ...serviceConnectionRoutes(state),
     },
+    pages: AZURE_PAGES,
     trouble,
     violations: state.world.violations,
     authenticate: (request) => authenticate(state, request),

@@ -1,4 +1,4 @@
-import { found, notFound } from '../hosts/http-error.ts'
+import { found, HttpError, notFound } from '../hosts/http-error.ts'
 import { noContent, ok } from '../hosts/rest-request.ts'
 import { answerRule } from '../hosts/stories/gates.ts'
 import { lastAttempt } from '../hosts/stories/jobs.ts'
@@ -131,10 +131,12 @@ function environmentOf(state: AzureState, request: AzureRequest): ProjectEnviron
 
 /**
  * "Builds - List" (Azure DevOps REST API 7.1): `minTime`: "filters to builds that
- * finished/started/queued after this date based on the queryOrder specified".
+ * finished/started/queued after this date based on the queryOrder specified". `repositoryId` goes
+ * with `repositoryType`.
  */
 function listBuilds(state: AzureState, request: AzureRequest) {
   const { query } = request
+  if (query.has('repositoryId') && !query.has('repositoryType')) throw new HttpError(400, 'No repositoryType')
   const ids = query.get('buildIds')?.split(',')
   const repositoryId = query.get('repositoryId')
   const from = query.get('minTime') ?? ''

@@ -16,8 +16,9 @@ const PUBLIC = ['GET /_apis/resourceAreas/{areaId}', 'POST /{tenant}/oauth2/v2.0
 const SIGN_IN = 'https://spsprodcus1.vssps.visualstudio.com/_signin?realm=dev.azure.com'
 
 /**
- * Without good credentials, Azure DevOps answers with its sign-in page. "Rename your organization":
- * "your organization URL changes", so credentials are not those of an organization of the old name.
+ * Without good credentials, Azure DevOps answers with its sign-in page: 203, or 302 to it. No page says
+ * so; its users do. https://learn.microsoft.com/azure/devops/organizations/accounts/rename-organization:
+ * the address changes, so credentials are not those of an organization of the old name.
  */
 export function authenticate(state: AzureState, { operation, headers, params }: Omit<AzureRequest, 'caller'>): Caller {
   if (PUBLIC.includes(operation)) return null
@@ -67,7 +68,10 @@ export function runOf(state: AzureState, request: AzureRequest): Run {
   return found
 }
 
-/** A list that is continued by a token in a header. */
+/**
+ * A list that is continued by a token in a header, as `continuationToken` of the lists' pages has it:
+ * "A continuation token, returned by a previous call to this method".
+ */
 export function page(items: readonly unknown[], { query }: AzureRequest, top = 'top'): Answer {
   const size = Number(query.get(top) ?? query.get('$top') ?? 100)
   const from = Number(query.get('continuationToken') ?? 0)

@@ -17,8 +17,21 @@ function inputsOf({ settings }: Hook): Record<string, string> {
   return (settings.consumerInputs ?? {}) as Record<string, string>
 }
 
-/** The subscriptions of service hooks, and the requests of checks. */
+const GONE = 410
+
+/**
+ * The subscriptions of service hooks, and the requests of checks.
+ *
+ * https://learn.microsoft.com/azure/devops/service-hooks/troubleshoot, "Subscription failures and
+ * probation": 410 is a terminal failure, after which the subscription is "automatically disabled no
+ * matter its prior state". 408, 502, 503 and 504 are sent again for three minutes; after that, and
+ * after any other failure at once, the subscription is on probation: "any new events are lost",
+ * until one of seven retries within 36 hours succeeds, or it is `disabledBySystem`. The fake does
+ * not wait for retries. The page names no other end of a probation, so changing one ends none.
+ */
 export class ServiceHooks extends Webhooks {
+  readonly onProbation = new Set<Hook>()
+
   constructor(state: AzureState) {
     super(state.world, credentialsOf)
   }
@@ -45,6 +58,13 @@ export class ServiceHooks extends Webhooks {
     await this.settled()
   }
 
+  protected override tried({ hook, tries }: HookDelivery): void {
+    const { statusCode = 0 } = tries.at(-1) ?? {}
+    hook.active = statusCode >= 200 && statusCode <= 299
+    if (hook.active || statusCode === GONE) this.onProbation.delete(hook)
+    else this.onProbation.add(hook)
+  }
+
   protected override messageOf(delivery: HookDelivery): Message {
     const message = super.messageOf(delivery)
     const headers = (delivery.hook.settings.headers ?? {}) as Record<string, string>
@@ -65,16 +85,17 @@ export function hookRoutes(state: AzureState, hooks: ServiceHooks): AzureRoutes 
     )
   return {
     [`GET ${SUBSCRIPTIONS}`]: (request) =>
-      list(hooksOf(state, hooks, organizationOf(state, request)).map(subscription)),
+      list(hooksOf(state, hooks, organizationOf(state, request)).map((hook) => subscription(hooks, hook))),
     [`POST ${SUBSCRIPTIONS}`]: (request) => {
       organizationOf(state, request)
-      return ok(subscription(hooks.addHook(fieldsOf(request.body))))
+      return ok(subscription(hooks, hooks.addHook(fieldsOf(request.body))))
     },
     [`PUT ${SUBSCRIPTIONS}/{subscriptionId}`]: (request) => {
       const hook = hookOf(request)
       const { events, ...fields } = fieldsOf(request.body)
-      Object.assign(hook, { ...fields, events: new Set(events), active: request.body.status === 'enabled' })
-      return ok(subscription(hook))
+      const active = request.body.status === 'enabled' && !hooks.onProbation.has(hook)
+      Object.assign(hook, { ...fields, events: new Set(events), active })
+      return ok(subscription(hooks, hook))
     },
     [`DELETE ${SUBSCRIPTIONS}/{subscriptionId}`]: (request) => {
       hooks.removeHook(hookOf(request))
@@ -95,8 +116,10 @@ function fieldsOf(body: AzureRequest['body']) {
 }
 
 /** The password is not shown. */
-function subscription({ uuid, settings, active, created_at }: Hook) {
+function subscription({ onProbation }: ServiceHooks, hook: Hook) {
+  const { uuid, settings, active, created_at } = hook
   const consumerInputs = { ...(settings.consumerInputs as object), basicAuthPassword: '********' }
   const createdDate = created_at.toISOString()
-  return { ...settings, id: uuid, createdDate, status: active ? 'enabled' : 'disabledBySystem', consumerInputs }
+  const status = active ? 'enabled' : onProbation.has(hook) ? 'onProbation' : 'disabledBySystem'
+  return { ...settings, id: uuid, createdDate, status, consumerInputs }
 }

@@ -12,6 +12,15 @@ export type Bitbucket = { world: World; hooks: Webhooks; tokens: Tokens; url: ()
 export type Caller = Account | null
 export type Request = RestRequest<Caller>
 
+/** Anybody may read a workspace and its public repositories. */
+export function anyWorkspaceOf({ world }: Bitbucket, { params }: Request): Account {
+  return found(world.findAccount(params.workspace as string))
+}
+
+/**
+ * Of another workspace, or without the permission, Bitbucket answers as if there were none
+ * (https://developer.atlassian.com/cloud/bitbucket/rest/intro/#standardized-error-responses).
+ */
 export function workspaceOf({ world }: Bitbucket, { params, caller }: Request): Account {
   const workspace = found(world.findAccount(params.workspace as string))
   if (workspace !== caller) throw new HttpError(404, `No workspace with identifier '${params.workspace}'.`)

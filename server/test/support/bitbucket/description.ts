@@ -1,4 +1,5 @@
 import { Description, readDescription } from '../hosts/description.ts'
+import { OPERATIONS } from './operations.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a description is any JSON
 type Json = any
@@ -7,12 +8,32 @@ type Json = any
  * Bitbucket's published description
  * (https://developer.atlassian.com/cloud/bitbucket/swagger.v3.json) as OpenAPI 3 with paths below
  * `/2.0`. It states no licence, so this program contains no copy: requests and answers are checked
- * where this variable names one.
+ * where this variable names one. Without it, requests are checked against what `operations.ts` says.
  */
-export function bitbucketDescription(): Description | null {
+export function bitbucketDescription(): Description {
   const { BITBUCKET_DESCRIPTION: path } = process.env
-  if (path === undefined) return null
+  if (path === undefined) return describeRequests()
   return new Description('bitbucket', readDescription(path), { amend, slashed: new Set(['path', 'name']) })
+}
+
+/** An OpenAPI document of the requests that we send, in our own words. */
+function describeRequests(): Description {
+  const paths: Json = {}
+  for (const [operation, { query = [], body }] of Object.entries(OPERATIONS)) {
+    const [method = '', template = ''] = operation.split(' ')
+    const path = template.replaceAll('+}', '}')
+    const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({ name, in: 'path', required: true, schema: {} }))
+    const parameters = [...named, ...query.map((name) => ({ name, in: 'query', schema: {} }))]
+    const content = { 'application/json': { schema: body } }
+    paths[path] ??= {}
+    paths[path][method.toLowerCase()] = {
+      parameters,
+      ...(body && { requestBody: { required: true, content } }),
+      responses: { default: { description: 'As documented' } },
+    }
+  }
+  const about = { openapi: '3.1.0', info: { title: 'Bitbucket', version: '2.0' } }
+  return new Description('bitbucket', { ...about, paths }, { slashed: new Set(['path', 'name']) })
 }
 
 /**

@@ -11,7 +11,10 @@ import { accountJson, braced, commitJson, repositoryJson, timestamp } from './sh
 
 export const SPAN_EVENT = 'pipeline:span_created'
 
-/** Sends what Bitbucket sends when this has changed: nothing for deployments and alerts. */
+/**
+ * Sends what Bitbucket sends when this has changed: nothing for deployments and alerts. The events
+ * are those of https://support.atlassian.com/bitbucket-cloud/docs/event-payloads/.
+ */
 export function sendEvents(hooks: Webhooks, change: Change): void {
   const { repository, by } = change
   const scopes = [`workspace ${repository.owner.uuid}`, `repository ${repository.uuid}`]

@@ -8,12 +8,13 @@ import { Stories } from '../hosts/stories/stories.ts'
 import { bearerOf, Tokens } from '../hosts/tokens.ts'
 import { Trouble } from '../hosts/trouble.ts'
 import type { Account, Alert } from '../hosts/types.ts'
-import { Webhooks } from '../hosts/webhooks.ts'
+import { type HookDelivery, Webhooks } from '../hosts/webhooks.ts'
 import { fullName, World } from '../hosts/world.ts'
 import type { Json } from '../json.ts'
 import type { Bitbucket, Caller } from './api.ts'
 import { bitbucketDescription } from './description.ts'
 import { sendEvents } from './events.ts'
+import { BITBUCKET_PAGES } from './pages.ts'
 import { changeRoutes } from './routes/changes.ts'
 import { hookRoutes } from './routes/hooks.ts'
 import { annotationId, insightRoutes, reportId } from './routes/insights.ts'
@@ -41,6 +42,22 @@ export type FakeBitbucket = FakeHost & {
   failing(operation: string, status: number): void
 }
 
+const TRIES_MAX = 3
+
+/**
+ * https://support.atlassian.com/bitbucket-cloud/docs/troubleshoot-webhooks/, "Request logs": "If the
+ * status code in the payload response is in the 500-599 range, Bitbucket automatically resends the
+ * request up to two more times." What did not arrive is not sent again. No page says that Bitbucket
+ * ever disables a webhook.
+ */
+class BitbucketWebhooks extends Webhooks {
+  protected override tried(delivery: HookDelivery): void {
+    const { statusCode = 0, status = '' } = delivery.tries.at(-1) ?? {}
+    const isAnswer = statusCode >= 500 && statusCode <= 599 && status.startsWith('Invalid HTTP Response')
+    if (isAnswer && delivery.tries.length < TRIES_MAX) this.send(delivery, true)
+  }
+}
+
 /** What needs no access token. */
 const PUBLIC = ['POST /site/oauth2/access_token', 'GET /storage/{name}']
 /** Where Bitbucket redirects to: its own address is a comparison of two commits. */
@@ -53,12 +70,14 @@ const SKIPPED_BITS = 11n
  */
 export async function startFakeBitbucket(): Promise<FakeBitbucket> {
   const world = new World()
-  const hooks = new Webhooks(world, ({ hook, event, guid }, body) => ({
+  // https://support.atlassian.com/bitbucket-cloud/docs/event-payloads/, "HTTP headers", and
+  // https://support.atlassian.com/bitbucket-cloud/docs/manage-webhooks/, "Secure webhooks".
+  const hooks = new BitbucketWebhooks(world, ({ hook, event, guid, tries }, body) => ({
     'user-agent': 'Bitbucket-Webhooks/2.0',
     'x-event-key': event,
     'x-hook-uuid': hook.uuid,
     'x-request-uuid': guid,
-    'x-attempt-number': '1',
+    'x-attempt-number': String(tries.length + 1),
     'x-hub-signature': `sha256=${createHmac('sha256', hook.secret).update(body).digest('hex')}`,
   }))
   const tokens = new Tokens('ATCTT3xFfGN0')
@@ -85,6 +104,7 @@ function serve(bitbucket: Parts): void {
   }
   server.serve<Caller>({
     routes,
+    pages: BITBUCKET_PAGES,
     trouble,
     violations: bitbucket.world.violations,
     authenticate({ operation, headers }) {

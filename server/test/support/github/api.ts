@@ -5,6 +5,7 @@ import { fullName } from '../hosts/world.ts'
 import type { Authentication, Caller } from './authentication.ts'
 import { restDescription, SLASHED } from './description.ts'
 import { answerGraphql } from './graphql/answer.ts'
+import { GITHUB_PAGES } from './pages.ts'
 import { GitHubRequest, type Handler } from './request.ts'
 import type { GitHubTrouble } from './trouble.ts'
 import { type GitHubWorld, githubJson } from './world.ts'
@@ -35,6 +36,7 @@ export function githubApi(parts: Parts): Api<Caller> {
       [LOG]: (request) => readLog(parts, request),
       [GRAPHQL]: (request) => graphqlAnswer(parts, request),
     },
+    pages: GITHUB_PAGES,
     slashed: SLASHED,
     pathOf: (pathname) => apiPath(parts, pathname),
     trouble,

@@ -6,7 +6,10 @@ import type { GitHubWorld } from './world.ts'
 export type Caller = { type: 'app' } | { type: 'installation'; installation: Installation } | { type: 'nobody' }
 
 const TOKEN_LIFETIME_MS = 60 * 60_000
-/** GitHub refuses tokens that are valid for longer than 10 minutes. */
+/**
+ * https://docs.github.com/apps/creating-github-apps/authenticating-with-a-github-app: a JWT is valid
+ * for 10 minutes at most, and the token of an installation for an hour.
+ */
 const JWT_LIFETIME_MAX_S = 600
 
 let firstKey: string | undefined

@@ -4,6 +4,7 @@ import type { GitHubRequest } from './request.ts'
 
 const PER_PAGE_DEFAULT = 30
 
+/** https://docs.github.com/rest/using-the-rest-api/using-pagination-in-the-rest-api */
 function perPage({ query }: GitHubRequest): number {
   return Math.min(Number(query.get('per_page') ?? PER_PAGE_DEFAULT), 100)
 }

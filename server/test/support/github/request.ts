@@ -42,10 +42,16 @@ export class GitHubRequest {
     return this.caller.installation
   }
 
-  /** The repository of the path, if the caller may see it. */
+  /**
+   * The repository of the path, if the caller may see it. Since https://developer.github.com/changes/19,
+   * "The 451 status code is now supported", GitHub answers 451 for a repository that was taken down
+   * for legal reasons; `blocked` can have 403, which it answers where it disabled one for others.
+   */
   get repository(): Repository {
     const found = this.world.findRepository(this.text('owner'), this.text('repo'))
     if (found === undefined || !this.#maySee(found.repository)) throw notFound()
+    const blocked = this.world.blocked.get(found.repository)
+    if (blocked !== undefined) throw new HttpError(blocked, 'Repository access blocked')
     if (found.moved) throw this.#moved(found.repository)
     return found.repository
   }

@@ -4,7 +4,11 @@ import { Trouble } from '../hosts/trouble.ts'
 /** Requests an hour. */
 const LIMIT = 15_000
 
-/** What can go wrong at GitHub. `limited` requests exceed a secondary limit, with `Retry-After`. */
+/**
+ * What can go wrong at GitHub. `limited` requests exceed a secondary limit, with `Retry-After`.
+ * https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api names the statuses and
+ * the headers.
+ */
 export class GitHubTrouble extends Trouble {
   /**
    * Number of next requests that exceed the primary rate limit, which is reset after

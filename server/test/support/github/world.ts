@@ -24,6 +24,8 @@ export class GitHubWorld extends World implements Urls {
   readonly manifestCodes = new Map<string, object>()
   readonly app: App
   readonly deliveries: AppDeliveries
+  /** Repositories that GitHub took down, with the status of its answers. */
+  readonly blocked = new Map<Repository, 403 | 451>()
   readonly api: string
   readonly html: string
   /** Whether payloads, requests and answers are checked. */

@@ -27,7 +27,10 @@ const HEADERS: Readonly<Record<string, string>> = {
   resource_access_token_events: 'Resource Access Token Hook',
 }
 
-/** Sends the webhooks of each change to the group and to the project. */
+/**
+ * Sends the webhooks of each change to the group and to the project:
+ * https://docs.gitlab.com/user/project/integrations/webhook_events/, with a heading for each kind.
+ */
 export function sendEvents(gitlab: Gitlab): void {
   gitlab.world.onChange((change) => {
     const { repository } = change
@@ -60,7 +63,10 @@ function eventsOf(gitlab: Gitlab, change: Change): HookEvent[] {
   }
 }
 
-/** GitLab does not tell that a deployment waits or may start. The event of its job does. */
+/**
+ * "Deployment events" (same page): when a deployment starts, succeeds, fails or is canceled, and not
+ * when it waits or may start. The event of its job tells that.
+ */
 const TOLD = new Set(['in_progress', 'success', 'failure', 'cancelled'])
 
 type Of<Type extends Change['type']> = Extract<Change, { type: Type }>
@@ -190,7 +196,7 @@ function statusEvent(gitlab: Gitlab, { repository, status }: Of<'commit_status'>
   return { setting: 'pipeline_events', payload: { object_kind: 'pipeline', object_attributes, project, builds: [] } }
 }
 
-/** Only groups have these events, and only for new, deleted, renamed and moved projects. */
+/** "Project events" (same page): of groups only, and of projects that are created or deleted. */
 function projectEvents(_gitlab: Gitlab, { repository, action }: Of<'repository'>): HookEvent[] {
   const names = { created: 'project_create', deleted: 'project_destroy' } as const
   if (!(action in names)) return []
@@ -206,7 +212,10 @@ function projectEvents(_gitlab: Gitlab, { repository, action }: Of<'repository'>
   return [{ setting: 'project_events', payload }]
 }
 
-/** The headers of a delivery: with the token, or signed (Standard Webhooks). */
+/**
+ * The headers of a delivery: https://docs.gitlab.com/user/project/integrations/webhooks/, "Delivery
+ * headers". With the token, or signed as Standard Webhooks describes it (GitLab 19.0 and later).
+ */
 export function signDelivery(url: () => string): (delivery: HookDelivery, body: string) => Record<string, string> {
   return ({ guid, hook, event }, body) => {
     const headers = {

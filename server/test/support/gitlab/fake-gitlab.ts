@@ -10,6 +10,7 @@ import { fullName, World } from '../hosts/world.ts'
 import { describeGitlab } from './description.ts'
 import { sendEvents, signDelivery } from './events.ts'
 import type { Edition, Gitlab, GitlabRoutes } from './gitlab.ts'
+import { GITLAB_PAGES } from './pages.ts'
 import { deploymentRoutes } from './routes/deployments.ts'
 import { groupRoutes } from './routes/groups.ts'
 import { hookRoutes } from './routes/hooks.ts'
@@ -62,17 +63,21 @@ export async function startFakeGitLab(options: FakeGitLabOptions = {}): Promise<
     ...{ world, webhooks, edition, signs, url: server.url, accessLevel: 50, approved: new Map() },
     ...{ children: new Set<Run>(), subgroups: new Map() },
   }
-  // GitLab's "Webhooks", "Auto-disabled webhooks": "Webhooks that fail four consecutive times are
-  // temporarily disabled", at first for a minute; the fake does not wait for its end.
+  // https://docs.gitlab.com/user/project/integrations/webhooks/, "Temporarily disabled webhooks":
+  // "Webhooks are temporarily disabled if they fail four consecutive times. If webhooks fail 40
+  // consecutive times, they become permanently disabled." The first ones are enabled again after a
+  // minute, and later ones after up to 24 hours. The fake ends no such time, as on the 40th failure.
   webhooks.failuresMax = 4
   const tokens = new Tokens('glpat-')
   const trouble = new Trouble()
   sendEvents(gitlab)
   server.serve({
     routes: routesOf(gitlab),
+    pages: GITLAB_PAGES,
     trouble,
     violations: world.violations,
     description: describeGitlab(),
+    // https://docs.gitlab.com/api/rest/authentication/, "Personal, project, and group access tokens"
     authenticate: ({ headers }) => tokens.ownerOf(headers['private-token'] as string | undefined),
     errorBody: (status, message) => (status === 401 ? { message: '401 Unauthorized' } : { message }),
   })

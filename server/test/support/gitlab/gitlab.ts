@@ -60,11 +60,41 @@ export function groupOf({ params, caller }: GitlabRequest): Account {
   return found(isOwn ? caller : null)
 }
 
-const PER_PAGE = 20
+/**
+ * Roles as https://docs.gitlab.com/api/access_requests/, "Valid access levels", numbers them. Who
+ * has a lower one is answered 403 (https://docs.gitlab.com/api/rest/troubleshooting/, "Status
+ * codes").
+ */
+export const MAINTAINER = 40
+export const OWNER = 50
 
-/** A page of a list with GitLab's headers. */
+export function requireRole({ accessLevel }: Gitlab, level: number): void {
+  if (accessLevel < level) throw new HttpError(403, '403 Forbidden')
+}
+
+type Key = string | number | null
+
+/** What a list can be ordered by, the first one being its default, and its default direction. */
+type Orders<T> = { by: Record<string, (item: T) => Key>; sort: 'asc' | 'desc' }
+
+/** Items as `order_by` and `sort` of a request ask for them. Each list's page names its defaults. */
+export function ordered<T>({ query }: GitlabRequest, items: readonly T[], { by, sort }: Orders<T>): T[] {
+  const key = by[query.get('order_by') ?? (Object.keys(by)[0] as string)]
+  if (key === undefined) throw new HttpError(400, 'order_by does not have a valid value')
+  const direction = (query.get('sort') ?? sort) === 'asc' ? 1 : -1
+  const compare = (one: Key, other: Key) => (one === other ? 0 : (one ?? '') < (other ?? '') ? -1 : 1)
+  return items.toSorted((one, other) => direction * compare(key(one), key(other)))
+}
+
+const PER_PAGE = 20
+const PER_PAGE_MAX = 100
+
+/**
+ * A page of a list with GitLab's headers (https://docs.gitlab.com/api/rest/, "Offset-based
+ * pagination": `per_page` is 20 by default and 100 at most; `x-next-page` is empty on the last one).
+ */
 export function page({ query }: GitlabRequest, items: readonly unknown[]): Answer {
-  const size = Number(query.get('per_page') ?? PER_PAGE)
+  const size = Math.min(Number(query.get('per_page') ?? PER_PAGE), PER_PAGE_MAX)
   const number = Number(query.get('page') ?? 1)
   const shown = items.slice((number - 1) * size, number * size)
   const next = number * size < items.length ? String(number + 1) : ''

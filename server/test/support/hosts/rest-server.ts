@@ -11,6 +11,8 @@ import type { Trouble } from './trouble.ts'
 export type Api<Caller> = {
   /** By `GET /projects/{id}`; a part as `{path+}` may contain slashes. */
   routes: Routes<Caller>
+  /** The host's published page about each of the routes. */
+  pages: Readonly<Record<string, string>>
   trouble: Trouble
   violations: string[]
   /** Throws `HttpError` 401. */
@@ -45,7 +47,10 @@ export class RestServer {
     this.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   }
 
+  /** Throws if the answer to an operation is nowhere documented, or the reverse. */
   serve<Caller>(api: Api<Caller>): void {
+    const names = new Set(Object.keys(api.routes)).symmetricDifference(new Set(Object.keys(api.pages)))
+    if (names.size > 0) throw new Error(`A route without a page, or a page without a route: ${[...names].join(', ')}`)
     const routes = Object.entries(api.routes).map(([operation, handler]): Route<Caller> => {
       const [method, template] = operation.split(' ') as [string, string]
       return {

@@ -10,7 +10,12 @@ export class Trouble {
   latencyMs = 0
   /** `refuse`: connections are closed at once. `error`: every answer is 503. */
   down: 'refuse' | 'error' | null = null
-  /** Number of next requests that are answered 429 with `Retry-After`. */
+  /**
+   * Number of next requests that are answered 429 with `Retry-After`:
+   * https://docs.gitlab.com/administration/settings/user_and_ip_rate_limits/ ("Response headers"),
+   * https://support.atlassian.com/bitbucket-cloud/docs/api-request-limits/ and
+   * https://learn.microsoft.com/azure/devops/integrate/concepts/rate-limits. GitHub has its own class.
+   */
   limited = 0
   retryAfterSeconds = 1
   /** Number of next answers that end in the middle. */

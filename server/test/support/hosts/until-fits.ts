@@ -1,7 +1,8 @@
 import { setTimeout } from 'node:timers/promises'
 
 const POLL_MS = 50
-const WAIT_MS_MAX = 60_000
+/** Long enough for an import while the machine is busy with other tests. */
+const WAIT_MS_MAX = 240_000
 
 /** Polls until the value fits. The error of a time-out shows the last value. */
 export async function until<Value>(read: () => Promise<Value>, fits: (value: Value) => boolean): Promise<Value> {

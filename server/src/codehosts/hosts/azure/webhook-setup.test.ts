@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
 import { createSecretKey, randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { startFakeAzure } from '../../../../test/support/azure/fake-azure.ts'
 import type { Repository } from '../../../../test/support/hosts/types.ts'
@@ -65,6 +68,32 @@ test('a subscription that is missing, disabled, doubled or has another secret is
     fake.state.serviceConnections.map(({ username, password, shown }) => [username, password, shown.url]),
     [['shiplock', 'two', ADDRESS]],
   )
+  assert.deepEqual(fake.violations, [])
+})
+
+test('subscriptions that are on probation are replaced, because Azure DevOps loses their events until a retry succeeds', async (t) => {
+  const { fake, shop, open, repository } = await setUp(t)
+  const received: string[] = []
+  const receiver = createServer((request, response) => {
+    received.push(request.method as string)
+    response.end()
+  })
+  await once(receiver.listen(0, '127.0.0.1'), 'listening')
+  t.after(() => receiver.close())
+  const address = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/webhooks/azure/1`
+  await open('1').ensureWebhook(repository, { address, secret: 'one', look: 'first' })
+  const push = async () => {
+    fake.stories.push(shop)
+    await fake.hooks.settled()
+    return received.length
+  }
+  fake.hooks.broken = true
+  await push()
+  fake.hooks.broken = false
+  assert.equal(await push(), 0)
+  await open('2').ensureWebhook(repository, { address, secret: 'one', look: 'first' })
+  assert.equal(fake.hooks.hooks.length, EVENTS)
+  assert.equal(await push(), 1)
   assert.deepEqual(fake.violations, [])
 })
 

@@ -94,13 +94,17 @@ async function fetchOwn(api: AzureApi, address: string): Promise<Subscription[]>
 
 /**
  * One subscription of each event. Further ones are removed, also those that another process made at
- * the same time: both keep the older one.
+ * the same time: both keep the older one. One on probation is replaced: its events are lost until a
+ * retry succeeds, which is up to 15 hours away, and changing it does not end that.
  */
 async function ensureProject(api: AzureApi, project: string, target: WebhookTarget): Promise<void> {
   const own = await fetchOfProject(api, project, target)
   const used = new Set(EVENTS.map(({ eventType }) => eventType))
-  for (const { id } of own.filter(({ eventType }) => !used.has(eventType ?? ''))) await sendRemoval(api, id)
-  const hasMade = await ensureEvents(api, project, target, own)
+  const { kept = [], unfit = [] } = Object.groupBy(own, ({ eventType, status }) =>
+    used.has(eventType ?? '') && status !== 'onProbation' ? 'kept' : 'unfit',
+  )
+  for (const { id } of unfit) await sendRemoval(api, id)
+  const hasMade = await ensureEvents(api, project, target, kept)
   if (hasMade) await removeDoubles(api, await fetchOfProject(api, project, target))
 }
 

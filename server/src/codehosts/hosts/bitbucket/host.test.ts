@@ -31,6 +31,19 @@ test('a workspace is found by its slug and by its UUID, with credentials that ar
   withoutViolations(fake)
 })
 
+test('credentials that administer neither the workspace nor one of its repositories do not connect it', async (t) => {
+  const { fake, host, stories, token } = await openedWorkspace(t)
+  stories.addRepository('elsewhere/own')
+  const stranger = host.readInstallation('acme', { type: 'token', token: fake.token('elsewhere') })
+  const refused = { status: 403, code: 'host_role_too_low', message: /webhooks of the workspace acme/ }
+  await assert.rejects(stranger, refused)
+  fake.failing('GET /2.0/workspaces/{workspace}/hooks', 403)
+  assert.equal((await host.readInstallation('acme', { type: 'token', token }))?.account.login, 'acme')
+  fake.failing('GET /2.0/repositories/{workspace}/{repo_slug}/hooks', 403)
+  await assert.rejects(host.readInstallation('acme', { type: 'token', token }), refused)
+  withoutViolations(fake)
+})
+
 test('a consumer signs in with its secret, and again when its token is refused', async (t) => {
   let credentials: HostCredentials | null = null
   const { fake, client, shop } = await openedWorkspace(t, { credentials: () => credentials })

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type Static, Type } from 'typebox'
-import { invalidCredentials } from '../../../errors/codehosts.ts'
+import { hostRoleTooLow, invalidCredentials } from '../../../errors/codehosts.ts'
 import { collectConcurrently } from '../../../platform/concurrency.ts'
 import { type HostInstallation, type HostReader, HostRefusal } from '../../code-host.ts'
 import type { HostAccount, HostRepository } from '../../host-repository.ts'
@@ -82,20 +82,31 @@ function blobSha(text: string): string {
 }
 
 const Workspace = Type.Object({ uuid: Text, slug: Maybe(Text), name: Maybe(Text), updated_on: Maybe(Timestamp) })
-const InWorkspace = Type.Object({ workspace: Workspace })
+const InWorkspace = Type.Object({ uuid: Text, workspace: Workspace })
+
+/** Among so many repositories of a workspace, one that the credentials administer is looked for. */
+const REPOSITORIES_ASKED = 10
 
 /**
  * The workspace with this UUID or slug. Tokens of a repository may not read the workspace itself,
- * but its repositories name it. Throws 400 `invalid_credentials`.
+ * but its repositories name it. Anybody may read a public one, and an account is connected once:
+ * only who may see the webhooks of the workspace or of a repository, as administrators do, connects
+ * it. Throws 400 `invalid_credentials` and 403 `host_role_too_low`.
  */
 export async function fetchInstallation(rest: RestClient, idOrSlug: string): Promise<HostInstallation | null> {
   const name = isBitbucketUuid(idOrSlug) ? formatUuid(parseUuid(idOrSlug)) : idOrSlug
   try {
     const workspace = await rest.read({ path: encodePath`/workspaces/${name}` })
-    if (workspace !== null) return parseWorkspace(workspace)
-    const page = await rest.read({ path: encodePath`/repositories/${name}`, query: { pagelen: 1 } })
-    const [first] = page === null ? [] : parsePage(page, { pagelen: 1, cursor: {} }).values
-    return first === undefined ? null : parseWorkspace(readAs(InWorkspace, first).workspace)
+    const hooks = await rest.read({ path: encodePath`/workspaces/${name}/hooks` })
+    if (workspace !== null && hooks !== null) return parseWorkspace(workspace)
+    const query = { pagelen: REPOSITORIES_ASKED }
+    const page = await rest.read({ path: encodePath`/repositories/${name}`, query })
+    const listed = page === null ? [] : parsePage(page, { ...query, cursor: {} }).values
+    const repositories = listed.map((value) => readAs(InWorkspace, value))
+    for (const { uuid, workspace: its } of repositories)
+      if (await rest.read({ path: encodePath`/repositories/${name}/${uuid}/hooks` })) return parseWorkspace(its)
+    if (workspace === null && repositories.length === 0) return null
+    throw hostRoleTooLow(`The credentials do not see the webhooks of the workspace ${name} or of a repository in it.`)
   } catch (error) {
     if (!(error instanceof CredentialsRefused)) throw error
     throw invalidCredentials(error.message).causedBy(error)

@@ -105,6 +105,22 @@ test('a token that may not manage webhooks is refused with the role that it need
     fake.trouble.failing.clear()
   }))
 
+test('a Maintainer has the webhook of each project, and a Developer none, whatever the edition', () =>
+  withHost({}, async ({ fake, client, addProject }) => {
+    const { project, repository } = await addProject('one')
+    fake.setAccessLevel(30)
+    await assert.rejects(client.ensureWebhook(repository, TARGET), {
+      status: 403,
+      message: /needs the role Maintainer/,
+    })
+    fake.setAccessLevel(40)
+    await client.ensureWebhook(repository, { ...TARGET, look: 'second' })
+    assert.deepEqual(
+      fake.hooks.hooks.map(({ scope }) => scope),
+      [`project ${project.id}`],
+    )
+  }))
+
 /** A server that answers every request with the status that it has at that moment. */
 async function startReceiver() {
   const receiver = { status: 202, url: '', close: () => {} }

@@ -8,7 +8,10 @@ import { braced, timestamp } from '../shapes.ts'
 
 type Place = { hooks: string; scope: (request: Request) => string; type: 'workspace' | 'repository' }
 
-/** Webhooks of workspaces and of repositories. A workspace refuses the event of pipelines. */
+/**
+ * Webhooks of workspaces and of repositories, which only administrators see: others are answered 403 or
+ * 404 (`#api-workspaces-workspace-hooks-get`). A workspace refuses the event of pipelines.
+ */
 export function hookRoutes(bitbucket: Bitbucket): Routes<Caller> {
   const places: Place[] = [
     {
@@ -26,7 +29,10 @@ export function hookRoutes(bitbucket: Bitbucket): Routes<Caller> {
 }
 
 function routesOf(bitbucket: Bitbucket, { hooks, scope, type }: Place): Routes<Caller> {
-  const own = (request: Request) => bitbucket.hooks.hooks.filter((hook) => hook.scope === scope(request))
+  const own = (request: Request) => {
+    const asked = scope(request)
+    return bitbucket.hooks.hooks.filter((hook) => hook.scope === asked)
+  }
   const one = (request: Request) => {
     const wanted = (request.params.uid as string).replace(/[{}]/g, '')
     return found(own(request).find(({ uuid }) => uuid === wanted))

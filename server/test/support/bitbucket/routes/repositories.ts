@@ -3,7 +3,7 @@ import { found, HttpError } from '../../hosts/http-error.ts'
 import { ok, type Routes } from '../../hosts/rest-request.ts'
 import { basicOf } from '../../hosts/tokens.ts'
 import type { Json } from '../../json.ts'
-import { type Bitbucket, type Caller, hashOf, page, type Request, repositoryOf, workspaceOf } from '../api.ts'
+import { anyWorkspaceOf, type Bitbucket, type Caller, hashOf, page, type Request, repositoryOf } from '../api.ts'
 import { braced, commitJson, repositoryJson, workspaceJson } from '../shapes.ts'
 
 const REPOSITORY = '/2.0/repositories/{workspace}/{repo_slug}'
@@ -20,9 +20,12 @@ export function repositoryRoutes(bitbucket: Bitbucket): Routes<Caller> {
       const { value } = bitbucket.tokens.issue(client.owner, TOKEN_SECONDS)
       return ok({ access_token: value, token_type: 'bearer', expires_in: TOKEN_SECONDS, scopes: 'pipeline' })
     },
-    'GET /2.0/workspaces/{workspace}': (request) => ok(workspaceJson(workspaceOf(bitbucket, request))),
-    'GET /2.0/repositories/{workspace}': (request) =>
-      page(bitbucket, request, world.repositoriesOf(workspaceOf(bitbucket, request)).map(repositoryJson)),
+    'GET /2.0/workspaces/{workspace}': (request) => ok(workspaceJson(anyWorkspaceOf(bitbucket, request))),
+    'GET /2.0/repositories/{workspace}': (request) => {
+      const workspace = anyWorkspaceOf(bitbucket, request)
+      const shown = world.repositoriesOf(workspace).filter((one) => workspace === request.caller || !one.private)
+      return page(bitbucket, request, shown.map(repositoryJson))
+    },
     [`GET ${REPOSITORY}`]: (request) => ok(repositoryJson(repositoryOf(bitbucket, request))),
     [`GET ${REPOSITORY}/commit/{commit}`]: (request) => {
       const repository = repositoryOf(bitbucket, request)

@@ -6,7 +6,13 @@ import { cursorList } from '../pagination.ts'
 import type { GitHubRequest, Handler } from '../request.ts'
 import type { Delivery } from '../webhooks/deliveries.ts'
 
-/** The deliveries of the App's webhooks: every try is listed under an id of its own. */
+const KEPT_MS = 3 * 24 * 60 * 60 * 1000
+
+/**
+ * The deliveries of the App's webhooks: every try is listed under an id of its own. Those of the past
+ * three days can be sent again, which GitHub never does by itself
+ * (https://docs.github.com/webhooks/testing-and-troubleshooting-webhooks/redelivering-webhooks).
+ */
 export const deliveryRoutes = {
   'GET /app/hook/deliveries': (request) => {
     requireApp(request)
@@ -30,10 +36,12 @@ function requireApp({ caller }: GitHubRequest): void {
   if (caller.type !== 'app') throw new HttpError(401, 'A JSON web token could not be decoded')
 }
 
-/** All tries, newest first. */
+/** The tries of the past three days, newest first. */
 function triesOf({ world }: GitHubRequest): { delivery: Delivery; tried: DeliveryTry }[] {
+  const since = world.clock.now().getTime() - KEPT_MS
   return world.deliveries.all
     .flatMap((delivery) => delivery.tries.map((tried) => ({ delivery, tried })))
+    .filter(({ tried }) => tried.at.getTime() >= since)
     .sort((one, other) => other.tried.id - one.tried.id)
 }
 

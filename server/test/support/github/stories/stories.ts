@@ -77,6 +77,12 @@ export class GitHubStories extends Stories<GitHubWorld> {
     renameAccount(this.world, installation, login)
   }
 
+  /** GitHub takes a repository down: every request about it is answered with this status. */
+  block(repository: Repository, status: 403 | 451 | null): void {
+    if (status === null) this.world.blocked.delete(repository)
+    else this.world.blocked.set(repository, status)
+  }
+
   transfer(repository: Repository, login: string): void {
     transfer(this.world, repository, login)
   }

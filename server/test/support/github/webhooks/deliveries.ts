@@ -14,6 +14,8 @@ export type Delivery = Sendable & {
 /** The webhooks of the App. */
 export class AppDeliveries extends Deliveries<Delivery> {
   url: string | null
+  /** Events that GitHub neither sends nor lists: it promises to send none. */
+  readonly forgotten = new Set<string>()
   readonly #world: GitHubWorld
 
   constructor(world: GitHubWorld, url: string | null) {
@@ -22,8 +24,8 @@ export class AppDeliveries extends Deliveries<Delivery> {
     this.url = url
   }
 
-  add(delivery: Omit<Delivery, 'guid' | 'tries'>): Delivery {
-    return this.take({ guid: randomUUID(), ...delivery, tries: [] })
+  add(delivery: Omit<Delivery, 'guid' | 'tries'>): void {
+    if (!this.forgotten.has(delivery.event)) this.take({ guid: randomUUID(), ...delivery, tries: [] })
   }
 
   protected messageOf(delivery: Delivery): Message | null {
@@ -36,7 +38,10 @@ export class AppDeliveries extends Deliveries<Delivery> {
     return { id: this.#world.newIds().id, at: this.#world.now() }
   }
 
-  /** The headers under which GitHub sends a delivery. */
+  /**
+   * The headers under which GitHub sends a delivery
+   * (https://docs.github.com/webhooks/webhook-events-and-payloads, "Delivery headers").
+   */
   headersOf(delivery: Delivery, body = JSON.stringify(delivery.payload)): Record<string, string> {
     const { app } = this.#world
     return {

@@ -8,7 +8,11 @@ import { sendJob, sendRun } from './run-events.ts'
 
 export type Of<Type extends Change['type']> = Extract<Change, { type: Type }>
 
-/** Sends the webhooks of each change to the App. GitHub tells nothing of commit statuses. */
+/**
+ * Sends the webhooks of each change to the App. Each event has the heading of its name on
+ * https://docs.github.com/webhooks/webhook-events-and-payloads; its payload is checked against
+ * GitHub's description. Commit statuses have an event to which the App does not subscribe.
+ */
 export function sendEvents(world: GitHubWorld): void {
   world.onChange((change) => {
     if (change.type === 'push') sendPush(world, change)

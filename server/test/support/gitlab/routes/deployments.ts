@@ -3,12 +3,26 @@ import { created, ok } from '../../hosts/rest-request.ts'
 import { answerRule } from '../../hosts/stories/gates.ts'
 import type { Deployment, Environment } from '../../hosts/types.ts'
 import { jobDeployments } from '../../hosts/world.ts'
-import { type Gitlab, type GitlabRequest, type GitlabRoutes, page, projectOf, requireUltimate } from '../gitlab.ts'
+import {
+  type Gitlab,
+  type GitlabRequest,
+  type GitlabRoutes,
+  ordered,
+  page,
+  projectOf,
+  requireUltimate,
+} from '../gitlab.ts'
 import { userShape } from '../shapes/accounts.ts'
 import { approvedShape, deploymentShape, deploymentStatus } from '../shapes/deployments.ts'
 
 const PROJECT = '/api/v4/projects/{id}'
 
+type Shape = ReturnType<typeof deploymentShape>
+
+/**
+ * https://docs.gitlab.com/api/deployments/, "List project deployments": by `id` and `asc` by default.
+ * "Approve or reject a blocked deployment": `comment` goes along, and only who may approve does.
+ */
 export function deploymentRoutes(gitlab: Gitlab): GitlabRoutes {
   const { world } = gitlab
   return {
@@ -19,10 +33,9 @@ export function deploymentRoutes(gitlab: Gitlab): GitlabRoutes {
           (query.get('environment') ?? one.environment.name) === one.environment.name &&
           (query.get('status') ?? deploymentStatus(gitlab, one)) === deploymentStatus(gitlab, one),
       )
-      return page(
-        request,
-        wanted.map((one) => deploymentShape(gitlab, one)),
-      )
+      const shapes = wanted.map((one) => deploymentShape(gitlab, one))
+      const by = { id: (one: Shape) => one.id, updated_at: (one: Shape) => one.updated_at }
+      return page(request, ordered(request, shapes, { by, sort: 'asc' }))
     },
     [`GET ${PROJECT}/deployments/{deployment_id}`]: (request) =>
       ok(approvedShape(gitlab, deploymentOf(gitlab, request))),

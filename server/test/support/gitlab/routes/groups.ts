@@ -1,9 +1,15 @@
 import { found } from '../../hosts/http-error.ts'
 import { ok } from '../../hosts/rest-request.ts'
-import { type Gitlab, type GitlabRoutes, groupOf, page, projectOf } from '../gitlab.ts'
+import { type Gitlab, type GitlabRoutes, groupOf, ordered, page, projectOf } from '../gitlab.ts'
 import { groupShape, userShape } from '../shapes/accounts.ts'
 import { projectShape } from '../shapes/projects.ts'
 
+type Shape = ReturnType<typeof projectShape>
+
+/**
+ * https://docs.gitlab.com/api/groups/, "List projects": without `include_subgroups`, those of
+ * subgroups are left out; by `created_at` and `desc` by default.
+ */
 export function groupRoutes(gitlab: Gitlab): GitlabRoutes {
   const { world } = gitlab
   return {
@@ -28,11 +34,12 @@ export function groupRoutes(gitlab: Gitlab): GitlabRoutes {
       return ok({ id: user.id, username: user.login, access_level: found(gitlab.accessLevel || null) })
     },
     'GET /api/v4/groups/{id}/projects': (request) => {
-      const repositories = world.repositoriesOf(groupOf(request)).toSorted((one, other) => other.id - one.id)
-      return page(
-        request,
-        repositories.map((repository) => projectShape(gitlab, repository)),
-      )
+      const projects = world
+        .repositoriesOf(groupOf(request))
+        .filter(({ path }) => path === '' || request.query.get('include_subgroups') === 'true')
+        .map((repository) => projectShape(gitlab, repository))
+      const by = { created_at: (one: Shape) => one.created_at, id: (one: Shape) => one.id }
+      return page(request, ordered(request, projects, { by, sort: 'desc' }))
     },
     'GET /api/v4/namespaces/{id}': () => ({ status: 404, body: { message: '404 Namespace Not Found' } }),
     'GET /api/v4/projects/{id}': (request) => ok(projectShape(gitlab, projectOf(gitlab, request))),

@@ -7,20 +7,31 @@ import {
   type GitlabRoutes,
   groupOf,
   iso,
+  MAINTAINER,
+  OWNER,
   page,
   projectOf,
+  requireRole,
   requireUltimate,
 } from '../gitlab.ts'
 
 type Scope = (request: GitlabRequest) => string
 
-/** Group and project webhooks. Their secrets are written only. */
+/**
+ * Group and project webhooks. Their secrets are written only. Those of a group are of Premium and
+ * Ultimate, and need the role Owner (https://docs.gitlab.com/api/group_webhooks/); those of a
+ * project need Maintainer (https://docs.gitlab.com/api/project_webhooks/).
+ */
 export function hookRoutes(gitlab: Gitlab): GitlabRoutes {
   const ofGroup: Scope = (request) => {
     requireUltimate(gitlab)
+    requireRole(gitlab, OWNER)
     return `group ${groupOf(request).id}`
   }
-  const ofProject: Scope = (request) => `project ${projectOf(gitlab, request).id}`
+  const ofProject: Scope = (request) => {
+    requireRole(gitlab, MAINTAINER)
+    return `project ${projectOf(gitlab, request).id}`
+  }
   return { ...routesOf(gitlab, '/api/v4/groups', ofGroup), ...routesOf(gitlab, '/api/v4/projects', ofProject) }
 }
 
@@ -59,10 +70,11 @@ const TRIGGERS = [
 ].map((name) => `${name}_events`)
 
 /**
- * GitLab's "Webhooks", "Re-enable disabled webhooks": "To re-enable a temporarily or permanently
- * disabled webhook manually, send a test request. The webhook is re-enabled if the test request
- * returns a response code in the 2xx range." Changing it does not. "Group webhooks API", "Trigger a
- * test group hook", names the triggers; the API answers 422 if the request failed.
+ * https://docs.gitlab.com/user/project/integrations/webhooks/, "Re-enable disabled webhooks": "To
+ * re-enable a disabled webhook, send a test request. The webhook is re-enabled if the test request
+ * returns a response code in the `2xx` range." It names no other way. The triggers are those of
+ * https://docs.gitlab.com/api/group_webhooks/, "Trigger a test group hook". A test request that
+ * fails is answered 422, which no page says.
  */
 async function testHook(gitlab: Gitlab, hook: Hook, { params }: GitlabRequest) {
   const trigger = params.trigger as string

@@ -3,7 +3,16 @@ import { found, HttpError } from '../../hosts/http-error.ts'
 import { created, ok } from '../../hosts/rest-request.ts'
 import { addComment } from '../../hosts/stories/remarks.ts'
 import type { PullRequest } from '../../hosts/types.ts'
-import { type Gitlab, type GitlabRequest, type GitlabRoutes, iso, page, projectOf, requireUltimate } from '../gitlab.ts'
+import {
+  type Gitlab,
+  type GitlabRequest,
+  type GitlabRoutes,
+  iso,
+  ordered,
+  page,
+  projectOf,
+  requireUltimate,
+} from '../gitlab.ts'
 import { userShape } from '../shapes/accounts.ts'
 import { approversOf, mergeRequestEntry, mergeRequestShape, notesOf } from '../shapes/merge-requests.ts'
 import { commitShape } from '../shapes/projects.ts'
@@ -12,16 +21,25 @@ import { tellWaiting } from './repository.ts'
 const PROJECT = '/api/v4/projects/{id}'
 const MERGE_REQUEST = `${PROJECT}/merge_requests/{iid}`
 
+/**
+ * The order of merge requests (https://docs.gitlab.com/api/merge_requests/, "List project merge
+ * requests") and of their notes (https://docs.gitlab.com/api/notes/): by default `created_at`, `desc`.
+ */
+const TIMES = {
+  created_at: (one: { created_at: string | null }) => one.created_at,
+  updated_at: (one: { updated_at: string | null }) => one.updated_at,
+}
+
 export function mergeRequestRoutes(gitlab: Gitlab): GitlabRoutes {
   const { world } = gitlab
   return {
     [`GET ${PROJECT}/merge_requests`]: (request) => {
-      const { pullRequests } = projectOf(gitlab, request)
-      const sorted = pullRequests.toSorted((one, other) => Number(other.updated_at) - Number(one.updated_at))
-      return page(
-        request,
-        sorted.map((pull) => mergeRequestEntry(gitlab, pull)),
-      )
+      const wanted = request.query.get('state') ?? 'all'
+      const after = new Date(request.query.get('updated_after') ?? 0).toISOString()
+      const entries = projectOf(gitlab, request)
+        .pullRequests.map((pull) => mergeRequestEntry(gitlab, pull))
+        .filter(({ state, updated_at }) => ['all', state].includes(wanted) && (updated_at ?? '') > after)
+      return page(request, ordered(request, entries, { by: TIMES, sort: 'desc' }))
     },
     [`GET ${MERGE_REQUEST}`]: (request) => ok(mergeRequestShape(gitlab, pullOf(gitlab, request))),
     [`GET ${MERGE_REQUEST}/approvals`]: (request) => {
@@ -31,7 +49,8 @@ export function mergeRequestRoutes(gitlab: Gitlab): GitlabRoutes {
         approved_by: approvers.map(({ user, at }) => ({ user: userShape(gitlab, user), approved_at: iso(at) })),
       })
     },
-    [`GET ${MERGE_REQUEST}/notes`]: (request) => page(request, notesOf(gitlab, pullOf(gitlab, request))),
+    [`GET ${MERGE_REQUEST}/notes`]: (request) =>
+      page(request, ordered(request, notesOf(gitlab, pullOf(gitlab, request)), { by: TIMES, sort: 'desc' })),
     [`POST ${MERGE_REQUEST}/notes`]: (request) => {
       const pull = pullOf(gitlab, request)
       const text: string = request.body.body

@@ -2,7 +2,7 @@ import { found, HttpError } from '../../hosts/http-error.ts'
 import { ok } from '../../hosts/rest-request.ts'
 import { answerRule } from '../../hosts/stories/gates.ts'
 import type { Job, Run } from '../../hosts/types.ts'
-import { type Gitlab, type GitlabRequest, type GitlabRoutes, page, projectOf } from '../gitlab.ts'
+import { type Gitlab, type GitlabRequest, type GitlabRoutes, ordered, page, projectOf } from '../gitlab.ts'
 import { isRetried, jobShape, jobsOf, pipelineEntry, pipelineShape } from '../shapes/pipelines.ts'
 
 const PROJECT = '/api/v4/projects/{id}'
@@ -46,9 +46,10 @@ export function pipelineRoutes(gitlab: Gitlab): GitlabRoutes {
 }
 
 /**
- * GitLab's "Pipelines API", "List project pipelines": child pipelines are not in the list unless
- * `source` is `parent_pipeline`; `updated_after` returns "only pipelines updated after the specified
- * date"; the order is that of `order_by`, `id` by default.
+ * https://docs.gitlab.com/api/pipelines/, "List project pipelines": "By default, child pipelines are
+ * not included in the results. To return child pipelines, set `source` to `parent_pipeline`." Of
+ * `updated_after`: "Return pipelines updated after the specified date." The order is that of
+ * `order_by`, `id` by default, and `sort`, `desc` by default.
  */
 function listPipelines(gitlab: Gitlab, request: GitlabRequest) {
   const { query } = request
@@ -58,8 +59,7 @@ function listPipelines(gitlab: Gitlab, request: GitlabRequest) {
     .runs.map((run) => pipelineEntry(gitlab, run))
     .filter((one) => (source === null ? one.source !== 'parent_pipeline' : one.source === source))
     .filter(({ updated_at }) => new Date(updated_at ?? 0) > after)
-  if (query.get('order_by') !== 'updated_at') return entries
-  return entries.sort((one, other) => (other.updated_at ?? '').localeCompare(one.updated_at ?? ''))
+  return ordered(request, entries, { by: { id: ({ id }) => id, updated_at: (one) => one.updated_at }, sort: 'desc' })
 }
 
 function runOf(gitlab: Gitlab, request: GitlabRequest): Run {

@@ -122,9 +122,13 @@ function commitRoutes(gitlab: Gitlab): GitlabRoutes {
         ...reported.map((status) => statusShape(gitlab, status)),
       ])
     },
+    // https://docs.gitlab.com/api/events/, "List visible events for a project": `after` is a day, of
+    // which there is nothing any more, and the newest event is first by default.
     [`GET ${PROJECT}/events`]: (request) => {
       const repository = projectOf(gitlab, request)
-      const since = new Date(request.query.get('after') ?? 0)
+      const { query } = request
+      if (query.get('action') !== 'pushed') throw new HttpError(400, 'The fake knows the action pushed only')
+      const since = new Date(`${query.get('after') ?? '1970-01-01'}T23:59:59.999Z`)
       const pushes = repository.pushes.filter(({ at }) => at > since).toReversed()
       return page(
         request,

@@ -1,22 +1,25 @@
 import { ok } from '../../hosts/rest-request.ts'
-import { type Gitlab, type GitlabRoutes, page, projectOf, requireUltimate } from '../gitlab.ts'
+import { type Gitlab, type GitlabRoutes, MAINTAINER, page, projectOf, requireRole, requireUltimate } from '../gitlab.ts'
 
 const PROJECT = '/api/v4/projects/{id}'
 const NO_ONE = 0
-const MAINTAINERS = 40
 
-/** The rules of branches, which GitLab has in several places. */
+/**
+ * The rules of branches, which GitLab has in several places. Protected branches are a Maintainer's
+ * (https://docs.gitlab.com/api/protected_branches/), the others are of paid editions.
+ */
 export function ruleRoutes(gitlab: Gitlab): GitlabRoutes {
   return {
     [`GET ${PROJECT}/protected_branches`]: (request) => {
+      requireRole(gitlab, MAINTAINER)
       const rules = [...projectOf(gitlab, request).rules]
       return page(
         request,
         rules.map(([name, rule]) => ({
           id: 1,
           name,
-          push_access_levels: [{ id: 1, access_level: rule.approvals === undefined ? MAINTAINERS : NO_ONE }],
-          merge_access_levels: [{ id: 2, access_level: MAINTAINERS }],
+          push_access_levels: [{ id: 1, access_level: rule.approvals === undefined ? MAINTAINER : NO_ONE }],
+          merge_access_levels: [{ id: 2, access_level: MAINTAINER }],
           allow_force_push: !rule.blocksForcePushes,
           code_owner_approval_required: rule.codeOwners ?? false,
         })),

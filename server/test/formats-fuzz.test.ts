@@ -14,7 +14,7 @@ const FIXTURES = new URL('./fixtures/', import.meta.url).pathname
 const FORMATS: UploadFormat[] = [...UPLOAD_FORMATS]
 
 /** Search longer or repeat a search: `FUZZ_SECONDS=3600 FUZZ_SEED=1 npm test -- formats-fuzz`. */
-const SECONDS = Number(process.env.FUZZ_SECONDS ?? 9) / FORMATS.length
+const SECONDS = Number(process.env.FUZZ_SECONDS ?? 3) / FORMATS.length
 const SEED = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 32)
 /** The largest document has 80 kB; mutations make it at most a hundred times as large. */
 const READ_MS_MAX = 5000

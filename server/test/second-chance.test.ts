@@ -136,9 +136,9 @@ test('files of a folder can share a process, unless one changes it, and a failur
   const processes = await writePrograms(files, directory)
   assert.deepEqual(
     processes.map((process) => process.files),
-    [[putObject], [tenancy], [cursors, getRun]],
+    [[putObject], [cursors, getRun], [tenancy]],
   )
-  const { program = '' } = processes[2] ?? {}
+  const { program = '' } = processes[1] ?? {}
   assert.deepEqual(testFilesOf({ file: getRun, name: 'a test' }, processes), [getRun])
   assert.deepEqual(testFilesOf({ file: program, name: 'server/test/api/http/cursors.test.ts' }, processes), [cursors])
   assert.deepEqual(testFilesOf({ file: program, name: program }, processes), [cursors, getRun])

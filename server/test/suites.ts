@@ -17,9 +17,11 @@ export type Suite = { include: string; exclude: string[]; isSerial?: boolean; pr
 
 /** What takes long, because it starts installations, or plays every code host or every order. */
 const LONG = {
-  journeys: '{server/test/{journeys/**/*,formats-hostile},action/test/{ci-pages,verified-workflow}}.test.ts',
-  stories: 'server/test/stories/**/*.test.ts',
-  operations: 'server/test/{operations,roles}/**/*.test.ts',
+  journeys:
+    '{server/test/{journeys/**/*,formats-hostile,provenance/tampering},action/test/{ci-pages,verified-workflow}}.test.ts',
+  // With the tests of the hosts that they play.
+  stories: 'server/test/{stories/**/*,codehosts/*}.test.ts',
+  operations: 'server/test/{{operations,roles,retention}/**/*,queue/{lost-jobs,parallel-workers}}.test.ts',
   runbooks: 'server/test/runbook/**/*.test.ts',
   upgrade: 'server/test/upgrade/**/*.test.ts',
 }

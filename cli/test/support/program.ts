@@ -33,7 +33,10 @@ export function temporaryDirectory(): string {
 /** A home directory without a configuration, and no git repository. */
 export const HOME = temporaryDirectory()
 
-/** Runs the program to its end. Of the caller's own environment, only PATH reaches it. */
+/**
+ * Runs the program to its end. Of the caller's own environment, only PATH and the cache of compiled
+ * modules reach it.
+ */
 export async function shiplock(args: string[], call: Call = {}): Promise<Ended> {
   const child = startShiplock(args, call)
   child.stdin?.end(call.input ?? '')
@@ -49,7 +52,9 @@ export function startShiplock(
 }
 
 export function environment(env: Record<string, string>): Record<string, string> {
-  return { PATH: process.env.PATH ?? '', HOME, GIT_CEILING_DIRECTORIES: tmpdir(), ...env }
+  const { PATH = '', NODE_COMPILE_CACHE } = process.env
+  const cache = NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE }
+  return { PATH, HOME, GIT_CEILING_DIRECTORIES: tmpdir(), ...cache, ...env }
 }
 
 /** What the program printed until its end. */

@@ -89,7 +89,7 @@ export const providerDeliveries = defineCommand({
     const max = requireLimit(limit, LIMIT_MAX)
     const deliveries = await withServices(context, ({ sql }) => listDeliveries(sql, wanted, max))
     context.print({
-      json: deliveries.map(toJson),
+      json: deliveries.map(({ installation_id: installation, ...delivery }) => ({ ...delivery, installation })),
       text: formatTable(HEADING, deliveries.map(toRow), 'There are no deliveries.'),
     })
   },
@@ -110,8 +110,4 @@ export const providerReplay = defineCommand({
 function toRow({ id, event, action, status, waiting, attempts, received_at, error }: ListedDelivery): string[] {
   const shown = waiting ? 'waiting' : status
   return [id, event, action ?? '-', shown, `${attempts}`, received_at.toISOString(), error ?? '-']
-}
-
-function toJson({ installation_id: installation, ...delivery }: ListedDelivery) {
-  return { ...delivery, installation }
 }

@@ -36,7 +36,7 @@ async function remove(context: Context): Promise<void> {
   const done = await withServices(
     context,
     async (services) => {
-      const total = sum(await countExpired(services))
+      const total = Object.values(await countExpired(services)).reduce((sum, count) => sum + count, 0)
       let removed = 0
       await removeAll(services, context.say, (count) => {
         removed += count
@@ -74,8 +74,4 @@ async function readFigures({ sql }: Services) {
 function describe(heading: string, counts: Record<string, number>): string {
   const rows = Object.entries(counts).map(([kind, count]) => [kind.replaceAll('_', ' '), String(count)])
   return formatTable(['KIND', heading], rows, 'Nothing has expired.')
-}
-
-function sum(counts: Record<string, number>): number {
-  return Object.values(counts).reduce((total, count) => total + count, 0)
 }

@@ -25,15 +25,12 @@ const WRONGLY_CALLED = 2
 /** Runs `shiplock-server <args>`. Returns the exit code. */
 export async function runCommandLine(args: string[], terminal: Terminal): Promise<number> {
   const name = findName(args)
-  if (name === null && args.slice(0, 2).some(isHelp)) return answer(terminal, formatProgramHelp())
+  if (name === null && args.slice(0, 2).some((argument) => ['--help', '-h', 'help'].includes(argument)))
+    return answer(terminal, formatProgramHelp())
   if (args.length === 0) return refuse(terminal, 'No command is given', '')
   if (name === null) return refuse(terminal, `Unknown command "${args.slice(0, 2).join(' ')}"`, '')
   const command = await COMMANDS[name].load()
   return call(command, args.slice(name.split(' ').length), terminal)
-}
-
-function isHelp(argument: string): boolean {
-  return argument === '--help' || argument === '-h' || argument === 'help'
 }
 
 async function call(command: AnyCommand, args: string[], terminal: Terminal): Promise<number> {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { HostPullRequest } from '../../src/codehosts/host-change.ts'
 import type { ApiError } from '../../src/platform/http/api-error.ts'
-import { findChange, findChangeOfCommit } from '../../src/provenance/changes/change.store.ts'
+import { buildChangeId, findChange } from '../../src/provenance/changes/change.store.ts'
 import { requireChange } from '../../src/provenance/changes/require-change.ts'
 import { startTestApi, type TestApi } from '../support/api.ts'
 import { hostChangeCommit, hostPullRequest, hostPush } from '../support/host-objects.ts'
@@ -87,14 +87,17 @@ test('a commit finds the change that ends with it, else the newest one that list
   await landed.work()
   const { org_id } = landed.source
   const find = async (sha: string) => {
-    const commit = { org_id, provider: 'github', repository_id: '1001', sha }
-    const id = await findChangeOfCommit(landed.services.sql, commit)
-    const change = id && (await findChange(landed.services.sql, org_id, id))
+    const { sql } = landed.services
+    const [row] = await sql<{ id: string }[]>`
+      select change.id
+      from (select ${org_id}::uuid as org_id, 'github' as provider, '1001' as repository_id, ${sha} as commit_sha) asked
+      cross join lateral (${buildChangeId(sql, org_id, 'asked')}) change`
+    const change = row && (await findChange(sql, org_id, row.id))
     return change && [change.record?.landed_by, change.record?.pull_request?.number]
   }
   assert.deepEqual(await find(MERGE), ['pull_request', 7])
   assert.deepEqual(await find(OTHER), ['pull_request', 8])
   assert.deepEqual(await find(DIRECT), ['push', undefined])
   assert.deepEqual(await find(HEAD), ['pull_request', 8])
-  assert.equal(await find('f'.repeat(40)), null)
+  assert.equal(await find('f'.repeat(40)), undefined)
 })

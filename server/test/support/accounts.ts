@@ -1,17 +1,20 @@
+import { argon2Sync } from 'node:crypto'
 import { upsertPassword } from '../../src/access/sign-in/account.store.ts'
-import { hashPassword } from '../../src/access/sign-in/password.ts'
 import type { Answer, TestApi } from './api.ts'
 import { createPerson, type Person, pageHeaders } from './people.ts'
 
 export const PASSWORD = 'correct horse battery staple'
 
-let passwordHash: Promise<string> | undefined
+/** As cheap as argon2id can be, because tests guess wrong hundreds of times. */
+const COSTS = { memory: 8, passes: 1, parallelism: 1 }
+const SALT = Buffer.from('a salt of tests')
+const TAG = argon2Sync('argon2id', { ...COSTS, message: PASSWORD, nonce: SALT, tagLength: 32 })
+const PASSWORD_HASH = `$argon2id$v=19$m=8,t=1,p=1$${toBase64(SALT)}$${toBase64(TAG)}`
 
 /** A person with the password `PASSWORD`. */
 export async function createAccount(api: TestApi, name?: string): Promise<Person> {
   const person = await createPerson(api, { ...(await api.caller()), ...(name && { name }) })
-  passwordHash ??= hashPassword(PASSWORD, 'test')
-  await upsertPassword(api.services.sql, person.userId, await passwordHash, api.clock.now())
+  await upsertPassword(api.services.sql, person.userId, PASSWORD_HASH, api.clock.now())
   return person
 }
 
@@ -27,4 +30,9 @@ export function signInWith(api: TestApi, body: Record<string, unknown>, cookie?:
 /** The cookie that an answer sets, as the browser sends it. */
 export function cookieOf({ headers }: Answer): string {
   return headers.get('set-cookie')?.split(';')[0] ?? ''
+}
+
+/** Without padding, as in a PHC string. */
+function toBase64(bytes: Buffer): string {
+  return bytes.toString('base64').replaceAll('=', '')
 }

@@ -1,29 +1,30 @@
 import { readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
-import { join, relative } from 'node:path'
+import { join, matchesGlob, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 /**
- * Folders whose files share processes, and how many files one of them takes. What they test takes a
+ * Which files share processes, and how many of them one takes. What they test takes a
  * new process longer to load than to test.
  */
 const FILES_MAX: Record<string, number> = {
-  'server/test/journeys/': 6,
-  'server/test/provenance/': 6,
-  'server/test/retention/': 6,
-  'server/test/sign-in/': 6,
-  'server/test/oidc/': 6,
-  'server/test/provider-runs/': 6,
-  'server/test/ingest/': 6,
-  'server/test/objects/': 6,
-  'server/test/api/': 8,
-  'server/test/bench/': 50,
-  'server/src/': 50,
-  'console/src/': 50,
+  'server/test/journeys/**': 6,
+  'server/test/provenance/**': 6,
+  'server/test/retention/**': 6,
+  'server/test/sign-in/**': 6,
+  'server/test/oidc/**': 6,
+  'server/test/provider-runs/**': 6,
+  'server/test/ingest/**': 6,
+  'server/test/objects/**': 6,
+  'server/test/api/**': 12,
+  'server/test/bench/**': 50,
+  'server/test/*': 5,
+  'server/src/**': 50,
+  'console/src/**': 50,
 }
 const ROOT = new URL('../../..', import.meta.url).pathname
-/** What a file may leave behind for the next one of its process. */
-const OWN_PROCESS = /\b(?:process|globalThis|mock)\./
+/** What a file may leave behind for the next one of its process; what it only reads is not. */
+const OWN_PROCESS = /\b(?:process\.(?!execPath|cpuUsage)|globalThis\.|mock\.)/
 
 /** A process of `node --test`: the program that it runs, and the test files that this loads. */
 export type TestProcess = { program: string; files: string[] }
@@ -57,7 +58,7 @@ function inGroups(files: string[], max: number): string[][] {
 
 /** The folder whose files a file shares a process with; null if it needs one of its own. */
 function folderOf(file: string): string | null {
-  const folder = Object.keys(FILES_MAX).find((folder) => nameOf(file).startsWith(folder)) ?? null
+  const folder = Object.keys(FILES_MAX).find((files) => matchesGlob(nameOf(file), files)) ?? null
   return folder !== null && OWN_PROCESS.test(readFileSync(file, 'utf8')) ? null : folder
 }
 

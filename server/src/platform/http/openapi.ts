@@ -1,6 +1,6 @@
 import swagger, { type SwaggerTransformObject } from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
-import type { FastifyInstance, RouteOptions } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { ErrorResponse, GatewayRejectionResponse } from './schemas.ts'
 
 /** The shared schema and the description of each error status. */
@@ -84,7 +84,13 @@ export function registerErrorSchemas(app: FastifyInstance): void {
 export async function registerOpenApi(app: FastifyInstance, api: ApiDescription): Promise<void> {
   const { prefix, title, description, version, serverUrl, tags, securitySchemes, errorResponses } = api
   const decorator = getDecorator(prefix)
-  app.addHook('onRoute', (route) => addErrorResponses(route, prefix, errorResponses))
+  const forReads = describeErrors(errorResponses)
+  const forWrites = describeErrors({ ...errorResponses, ...WRITE_ERROR_RESPONSES })
+  app.addHook('onRoute', ({ schema, url, method }) => {
+    if (!schema || schema.hide || !url.startsWith(prefix)) return
+    const isRead = [method].flat().some((name) => name === 'GET' || name === 'HEAD')
+    schema.response = { ...(isRead ? forReads : forWrites), ...(schema.response as object) }
+  })
   await app.register(swagger, {
     decorator,
     openapi: {
@@ -129,15 +135,12 @@ function getDecorator(prefix: string): 'swagger' {
   return `describe ${prefix}` as 'swagger'
 }
 
-function addErrorResponses(route: RouteOptions, prefix: string, errors: ErrorResponses): void {
-  if (!route.schema || route.schema.hide || !route.url.startsWith(prefix)) return
-  const writes = ![route.method].flat().some((method) => method === 'GET' || method === 'HEAD')
-  const described = Object.entries({ ...errors, ...(writes && WRITE_ERROR_RESPONSES) })
-  const responses = described.map(([status, [schema, description]]) => [
+function describeErrors(errors: ErrorResponses): Record<string, unknown> {
+  const described = Object.entries(errors).map(([status, [schema, description]]) => [
     status,
     { description, content: { 'application/json': { schema: { $ref: `${schema}#` } } } },
   ])
-  route.schema.response = { ...Object.fromEntries(responses), ...(route.schema.response as object) }
+  return Object.fromEntries(described)
 }
 
 type OpenApiObject = Extract<Parameters<SwaggerTransformObject>[0], { openapiObject: unknown }>['openapiObject']

@@ -41,25 +41,8 @@ export async function findChangeOfPullRequest(
 }
 
 /**
- * The id of the change that a commit landed with: the one that ends with it, else the newest one
- * that lists it. Null if no change has the commit.
- */
-export async function findChangeOfCommit(
-  db: Db,
-  { org_id, provider, repository_id, sha }: RepositoryKey & { sha: string },
-): Promise<string | null> {
-  const [row] = await db<{ id: string }[]>`
-    select change.id
-    from (
-      select ${org_id}::uuid as org_id, ${provider} as provider, ${repository_id} as repository_id, ${sha} as commit_sha
-    ) asked
-    cross join lateral (${buildChangeId(db, org_id, 'asked')}) change`
-  return row?.id ?? null
-}
-
-/**
- * SQL: selects the id of the change that a commit landed with. `alias` has `org_id`, `provider`,
- * `repository_id` and `commit_sha`.
+ * SQL: selects the id of the change that a commit landed with: the one that ends with it, else the
+ * newest one that lists it. `alias` has `org_id`, `provider`, `repository_id` and `commit_sha`.
  */
 export function buildChangeId(db: Db, orgId: string, alias: string) {
   const of = db(alias)

@@ -49,34 +49,16 @@ export function isTooGeneral(cwe: string): boolean {
 }
 
 /**
- * The number of steps from one CWE down to the other in the research view, at most two; null if
- * neither descends from the other, if they are further apart, or if a class, pillar, category or
- * view is one of them or between them.
- */
-export function computeCweDistance(a: string, b: string): 0 | 1 | 2 | null {
-  if (isTooGeneral(a) || isTooGeneral(b)) return null
-  return a === b ? 0 : (stepsUp(a, b) ?? stepsUp(b, a))
-}
-
-/**
  * The CWEs above one in the research view, at most two steps up and never through a class, pillar,
  * category or view.
  */
 export function listAncestors(cwe: string): string[] {
-  return isTooGeneral(cwe) ? [] : levelsAbove(cwe).flat()
-}
-
-function stepsUp(from: string, to: string): 1 | 2 | null {
-  const level = levelsAbove(from).findIndex((cwes) => cwes.includes(to))
-  return level < 0 ? null : ((level + 1) as 1 | 2)
-}
-
-function levelsAbove(cwe: string): string[][] {
-  const levels: string[][] = []
+  if (isTooGeneral(cwe)) return []
+  const ancestors: string[] = []
   let reached = [cwe]
   for (let steps = 1; steps <= STEPS_MAX; steps++) {
     reached = reached.flatMap((each) => WEAKNESSES.get(each)?.parents ?? []).filter((each) => !isTooGeneral(each))
-    levels.push(reached)
+    ancestors.push(...reached)
   }
-  return levels
+  return ancestors
 }

@@ -10,13 +10,20 @@ const BUILT_IN = join(import.meta.dirname, 'rule-map')
  * replaces the built-in group with the same id. Throws an error that names the first mistake.
  */
 export async function loadRuleMap(file: string | null): Promise<RuleMap> {
-  const builtIn = await readBuiltIn()
-  if (file === null) return new RuleMap(builtIn)
+  if (file === null) return loadBuiltIn()
   try {
-    return new RuleMap([...builtIn, await loadRuleMapFile(file)])
+    return new RuleMap([...(await readBuiltIn()), await loadRuleMapFile(file)])
   } catch (cause) {
     throw new Error(`SHIPLOCK_RULE_MAP ${(cause as Error).message}`, { cause })
   }
+}
+
+let builtIn: Promise<RuleMap> | null = null
+
+/** Once a process. */
+function loadBuiltIn(): Promise<RuleMap> {
+  builtIn ??= readBuiltIn().then((files) => new RuleMap(files))
+  return builtIn
 }
 
 /** The built-in files are not validated at each start, which would take 0.1 s. A test does it. */

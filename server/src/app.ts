@@ -80,6 +80,7 @@ import { registerStreamRoutes } from './security/reconcile/stream.routes.ts'
 import { FindingStream } from './security/reconcile/stream.schema.ts'
 import { registerRepositoryListRoutes } from './security/repositories/repository.routes.ts'
 import { KnownRepository } from './security/repositories/repository.schema.ts'
+import { registerSbomExportRoutes } from './security/sboms/sbom-export.routes.ts'
 import { registerIssueEditRoutes, registerTriageRoutes } from './security/triage/triage.routes.ts'
 import { registerDownloadRoutes } from './security/uploads/download.routes.ts'
 import { registerUploadRoutes } from './security/uploads/upload.routes.ts'
@@ -215,6 +216,7 @@ export async function createApp(services: Services): Promise<HttpServer> {
   await app.register(registerStreamRoutes, services)
   await app.register(registerFindingRoutes, services)
   await app.register(registerComponentRoutes, services)
+  await app.register(registerSbomExportRoutes, services)
   await app.register(registerArtifactRoutes, services)
   await app.register(registerSbomRoutes, services)
   await app.register(registerVexRoutes, services)

@@ -80,6 +80,7 @@ import { registerStreamRoutes } from './security/reconcile/stream.routes.ts'
 import { FindingStream } from './security/reconcile/stream.schema.ts'
 import { registerRepositoryListRoutes } from './security/repositories/repository.routes.ts'
 import { KnownRepository } from './security/repositories/repository.schema.ts'
+import { registerSbomExportRoutes } from './security/sboms/sbom-export.routes.ts'
 import { registerIssueEditRoutes, registerTriageRoutes } from './security/triage/triage.routes.ts'
 import { registerDownloadRoutes } from './security/uploads/download.routes.ts'
 import { registerUploadRoutes } from './security/uploads/upload.routes.ts'
@@ -195,6 +196,7 @@ const ROUTES = [
   registerStreamRoutes,
   registerFindingRoutes,
   registerComponentRoutes,
+  registerSbomExportRoutes,
   registerArtifactRoutes,
   registerSbomRoutes,
   registerVexRoutes,

@@ -17,6 +17,8 @@ export const COMMANDS: Readonly<Record<string, () => Promise<AnyCommand>>> = {
   runs: async () => (await import('../lists/pipeline-lists.ts')).runsCommand,
   findings: async () => (await import('../lists/security-lists.ts')).findingsCommand,
   issues: async () => (await import('../lists/security-lists.ts')).issuesCommand,
+  components: async () => (await import('../lists/components.ts')).componentsCommand,
+  'sbom export': async () => (await import('./sbom-export.ts')).sbomExportCommand,
   explain: async () => (await import('../lists/explain.ts')).explainCommand,
   'stream list': async () => (await import('../lists/streams.ts')).streamListCommand,
   'stream end': async () => (await import('../lists/streams.ts')).streamEndCommand,

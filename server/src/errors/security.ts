@@ -136,3 +136,11 @@ export const triagedAgain = defineError({
     'Something that the triage changed was triaged again. Undo the later triages first.',
   details: (laterIds) => ({ ids: laterIds }),
 })
+
+export const sbomTooLarge = defineError({
+  status: 409,
+  code: 'sbom_too_large',
+  cause: 'The bills of materials about a repository have more components than one document can have.',
+  remedy: 'Export one category at a time, with `category`.',
+  message: (max: number) => `The documents have more than ${max} components. Export one category at a time.`,
+})

@@ -171,8 +171,9 @@ export function buildRunArtifacts(db: Db, orgId: string, alias: string) {
 }
 
 /**
- * SQL: the subjects that reports of a deployment's run name, up to the deployment's attempt and with
- * the conditions of `buildRunArtifacts`, as rows `(name, sha256, attempt, trust, created_at)`.
+ * SQL: the subjects that reports of a deployment's run name, up to the deployment's attempt and
+ * with the conditions of `buildRunArtifacts`, as rows `(name, sha256, attempt, trust,
+ * created_at)`.
  */
 export function buildRunSubjects(db: Db, orgId: string, alias: string) {
   const of = db(alias)

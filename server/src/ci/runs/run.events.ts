@@ -44,7 +44,7 @@ export const ownershipCompleted = defineEvent('ci.ownership.completed', {
 /**
  * Published when evidence that policies may have been given is no longer what it was: attestations
  * or artifacts of a run's attempt were replaced or deleted, or a stream of security reports was
- * replaced or ended (trust §2). `what` and `by` are words for people. `since` and `at` are RFC 3339
+ * replaced or ended (trust §2). A run that was deleted has the commit of its attempt. `what` and `by` are words for people. `since` and `at` are RFC 3339
  * times: when policies can have been given it first, and when it went. A stream has its repository,
  * and its branch unless it is that of the tracked one.
  */
@@ -57,6 +57,7 @@ export const evidenceReplaced = defineEvent('ci.evidence.replaced', {
     at: text,
     run_id: Optional(text),
     attempt: Optional(integer),
+    commit_sha: Optional(text),
     repository: Optional(text),
     branch: Optional(text),
   }),

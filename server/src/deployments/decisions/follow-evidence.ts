@@ -19,7 +19,8 @@ export async function followEvidence({ sql, clock }: Services, gone: EvidenceRep
   const said = `Policies were asked with ${what}. `
   const reason = `${said}It was replaced or removed by ${by} (${at.slice(0, 19).replace('T', ' ')} UTC).`
   await sql.begin(async (tx) => {
-    const commits = gone.run_id === undefined ? [] : await listRunCommits(tx, org_id, gone.run_id)
+    const stored = gone.run_id === undefined ? [] : await listRunCommits(tx, org_id, gone.run_id)
+    const commits = gone.commit_sha === undefined ? stored : [...stored, gone.commit_sha]
     for (const { id, asked_at, is_open } of await listAskedWith(tx, gone, commits)) {
       const object = { type: 'deployment', id }
       const isNoted = (await listHistory(tx, org_id, object)).some(

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { PROVIDERS } from '../codehosts/catalogue.ts'
-import { isHost, isRepositoryName, isTracked, normalizeRepositoryId, parseBranchName } from './repository-identity.ts'
+import {
+  isHost,
+  isRepositoryName,
+  isSameEnvironment,
+  isTracked,
+  normalizeRepositoryId,
+  parseBranchName,
+} from './repository-identity.ts'
 
 const UUID = '0f0e0d0c-0b0a-4908-8706-050403020100'
 
@@ -92,4 +99,18 @@ test('a tag or a pull request is never the tracked branch, even if its ref is wr
   assert.equal(isTracked('refs/pull/1/merge', 'main'), false)
   assert.equal(isTracked('refs/tags/v1', 'refs/tags/v1'), false)
   assert.equal(isTracked('refs/tags/v1', 'refs/pull/1/merge'), false)
+})
+
+test('environments are compared without case at GitHub and Azure DevOps only, and never as patterns', () => {
+  for (const provider of PROVIDERS)
+    assert.equal(isSameEnvironment(provider, 'Prod', 'prod'), ['github', 'azure'].includes(provider), provider)
+  const elsewhere = [
+    ['github.com/acme/shop', true],
+    ['dev.azure.com/acme/web/shop', true],
+    ['gitlab.com/acme/shop', false],
+    ['git.example.com/acme/shop', false],
+  ] as const
+  for (const [address, same] of elsewhere) assert.equal(isSameEnvironment('other', 'Prod', 'prod', address), same)
+  assert.equal(isSameEnvironment('gitlab', 'Prod', 'prod', 'github.com/acme/shop'), false)
+  assert.equal(isSameEnvironment('github', 'prod*', 'production'), false)
 })

@@ -1,9 +1,10 @@
-import { buildRunLane } from '../../ci/runs/run.store.ts'
+import { buildLinkedRepository, buildRunLane } from '../../ci/runs/run.store.ts'
 import type { TrustClass } from '../../ci/runs/trust.ts'
 import { MINUTE_MS } from '../../platform/clock.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { NearestAttempts } from '../deployment-state.store.ts'
 import type { GateState } from '../deployment-state.ts'
+import { buildEnvironmentsEqual } from '../host/host-facts.store.ts'
 
 /** Identifies an opened gate. `job` is empty when the request named none. */
 export type OpenedGateKey = { org_id: string; run_id: string; attempt: number; environment: string; job: string }
@@ -54,10 +55,12 @@ export async function findOpenedGate(db: Db, key: OpenedGateKey): Promise<Opened
     where org_id = ${key.org_id}
       and run_id = ${key.run_id}
       and attempt = ${key.attempt}
-      and environment = ${key.environment}
+      and ${isForEnvironment(db, key)}
       and job = ${key.job}
       and superseded_by is null
-      and ${isOfLane(db, key)}`
+      and ${isOfLane(db, key)}
+    order by environment = ${key.environment} desc
+    limit 1`
   return row ?? null
 }
 
@@ -68,6 +71,23 @@ export async function updateSuperseded(tx: Tx, orgId: string, id: string, by: st
     set superseded_by = ${by}
     where org_id = ${orgId}
       and id = ${id}`
+}
+
+/** The name, or another spelling of it where the host of the run has no case. */
+function isForEnvironment(db: Db, { org_id, run_id, environment }: OpenedGateKey): ReturnType<Db> {
+  const host: Record<'provider' | 'address', ReturnType<Db>> = {
+    provider: db`(${buildLinkedRepository(db, org_id)}) ->> 'provider'`,
+    address: db`run.repository`,
+  }
+  return db`(
+    environment = ${environment}
+    or exists (
+      select from ci_runs run
+      where run.org_id = ${org_id}
+        and run.id = ${run_id}
+        and ${buildEnvironmentsEqual(db, [db`opened_gates.environment`, db`${environment}`], host)}
+    )
+  )`
 }
 
 /** Gates from before lanes were stored belong to whatever lane their run has. */
@@ -85,7 +105,7 @@ export async function findNearestAttempts(tx: Tx, key: OpenedGateKey): Promise<N
     from opened_gates
     where org_id = ${key.org_id}
       and run_id = ${key.run_id}
-      and environment = ${key.environment}
+      and ${isForEnvironment(tx, key)}
       and job = ${key.job}
       and superseded_by is null
       and ${isOfLane(tx, key)}`

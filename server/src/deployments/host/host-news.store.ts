@@ -7,7 +7,7 @@ import { buildIsNewer } from '../../codehosts/host-version.store.ts'
 import { computeHostVersion } from '../../codehosts/host-version.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { DeploymentKey } from '../deployment-state.ts'
-import { buildEnvironmentNames } from './host-facts.store.ts'
+import { buildEnvironmentNames, buildEnvironmentsEqual } from './host-facts.store.ts'
 import type { DeploymentFacts, EnvironmentKey, EnvironmentRules } from './host-facts.ts'
 
 /** Returns false if the status is stored already. */
@@ -142,8 +142,10 @@ export async function findEnvironmentRules(db: Db, key: EnvironmentKey, readSinc
     where org_id = ${key.org_id}
       and provider = ${key.provider}
       and repository_id = ${key.repository_id}
-      and name = ${key.environment}
-      and read_at > ${readSince}`
+      and ${buildEnvironmentsEqual(db, [db`name`, db`${key.environment}`], { provider: db`provider` })}
+      and read_at > ${readSince}
+    order by read_at desc
+    limit 1`
   return row?.rules ?? null
 }
 

@@ -6,6 +6,7 @@ import {
   isRepositoryName,
   isSameEnvironment,
   isTracked,
+  matchRepository,
   normalizeRepositoryId,
   parseBranchName,
 } from './repository-identity.ts'
@@ -48,7 +49,7 @@ test('a name is owner/name; only GitLab and Azure put something between', () => 
       assert.ok(!isRepositoryName(provider, wrong), `${provider} ${wrong}`)
   }
   assert.ok(isRepositoryName('gitlab', 'acme/web/shop'))
-  assert.ok(isRepositoryName('azure', 'acme/web/_git/shop'))
+  assert.ok(isRepositoryName('azure', 'acme/web/shop'))
   assert.ok(!isRepositoryName('github', 'acme/web/shop'))
 })
 
@@ -113,4 +114,22 @@ test('environments are compared without case at GitHub and Azure DevOps only, an
   for (const [address, same] of elsewhere) assert.equal(isSameEnvironment('other', 'Prod', 'prod', address), same)
   assert.equal(isSameEnvironment('gitlab', 'Prod', 'prod', 'github.com/acme/shop'), false)
   assert.equal(isSameEnvironment('github', 'prod*', 'production'), false)
+})
+
+test('patterns that are written for a former address match, and no pattern reaches more by them', () => {
+  const azure = 'dev.azure.com/acme/web/shop'
+  const former = [
+    'dev.azure.com/acme/web/_git/shop',
+    'acme/web/_git/*',
+    'ssh.dev.azure.com/v3/acme/**',
+    'acme.visualstudio.com/web/_git/shop',
+    'dev.azure.com/acme/web/*',
+  ]
+  for (const pattern of former) assert.ok(matchRepository(pattern, azure), pattern)
+  assert.ok(matchRepository('dev.azure.com/acme/_git/web', 'dev.azure.com/acme/web/web'))
+  assert.ok(matchRepository('git.example.com:7999/shop/*', 'git.example.com/SHOP/web'))
+  for (const pattern of ['web/_git/shop', '*/v3/**', 'v3/acme/web/shop', 'acme/_git/shop', 'dev.azure.com/acme/*'])
+    assert.equal(matchRepository(pattern, azure), false, pattern)
+  assert.equal(matchRepository('git.example.com:*/shop/*', 'git.example.com/shop/web'), false)
+  assert.equal(matchRepository('git.example.com/scm/**', 'git.example.com/SHOP/web'), false)
 })

@@ -1,4 +1,4 @@
-import { getCodeHost, PROVIDERS, type Provider } from '../codehosts/catalogue.ts'
+import { getCodeHost, listFormerAddresses, PROVIDERS, type Provider } from '../codehosts/catalogue.ts'
 import { matchAnyGlob, matchGlob } from '../platform/glob.ts'
 import { definePayload, text } from '../platform/queue/payload.ts'
 
@@ -77,11 +77,14 @@ export function isHost(host: string): boolean {
 
 /**
  * True if a glob matches a repository: its whole address `host/owner/name`, or the name without the
- * host. Case is ignored, as on code hosts.
+ * host. Case is ignored, as on code hosts. Patterns that are written for a former address of the
+ * repository match it, too (ci-evidence §1).
  */
 export function matchRepository(pattern: string, repository: string): boolean {
   const [glob, address] = [pattern.toLowerCase(), repository.toLowerCase()]
-  return matchGlob(glob, address) || matchGlob(glob, splitAddress(address).name)
+  if (matchGlob(glob, address) || matchGlob(glob, splitAddress(address).name)) return true
+  const former = listFormerAddresses(address).filter(({ mark }) => glob.includes(mark))
+  return former.some((each) => matchGlob(glob, each.address) || matchGlob(glob, splitAddress(each.address).name))
 }
 
 export function matchAnyRepository(patterns: readonly string[], repository: string): boolean {

@@ -168,12 +168,12 @@ export function normalizeAddress(address: string): string {
   return [host.slice(0, -BITBUCKET_SERVER_PORT.length), path[0]?.toUpperCase(), path[1]].join('/')
 }
 
-/** The name of a repository as its host has it. Only one host writes `_git` before the last part. */
+/** The name of a repository as its host has it. One host writes `_git` before the last part. */
 export function normalizeName(provider: Provider | null, name: string): string {
   return provider === null || provider === 'azure' ? (readGitPath(name.split('/')) ?? name) : name
 }
 
-/** Reads `organization/project/_git/name`, in which the project is left out if its name is equal. */
+/** Reads `organization/project/_git/name`, which lacks the project if its name is equal. */
 function readGitPath(path: readonly string[]): string | null {
   const [organization, project, ...rest] = path.at(-2) === '_git' ? path.toSpliced(-2, 1) : []
   if (organization === undefined || project === undefined || rest.length > 1) return null

@@ -182,22 +182,22 @@ export async function listBoardCells(
   return { cells: mergeSpellings(cells.slice(0, CELLS_MAX)), truncated: cells.length > CELLS_MAX }
 }
 
-/** Where the host has no case, the spellings of an environment are one cell. The newest names it. */
+/** Where the host has no case, the spellings of an environment are one cell with the newest name. */
 function mergeSpellings(cells: (BoardCell & Omit<Place, 'environment'>)[]): BoardCell[] {
   const groups = Map.groupBy(cells, (cell) => `${cell.repository_full_name} ${cell.environment.toLowerCase()}`)
   return [...groups.values()].flatMap((spellings) => {
     const own = spellings.map(({ provider: _, address: __, ...cell }) => cell)
     const [{ provider, environment, address }] = spellings as [(typeof spellings)[number]]
     const isOne = own.every((cell) => isSameEnvironment(provider, environment, cell.environment, address))
-    const latest = findNewestOf(own.map(({ newer, running }) => newer ?? running))
+    const latest = findNewest(own.map(({ newer, running }) => newer ?? running))
     if (own.length === 1 || !isOne || latest === null) return own
-    const running = findNewestOf(own.map((cell) => cell.running))
+    const running = findNewest(own.map((cell) => cell.running))
     const newer = latest.id === running?.id ? null : latest
     return [{ repository_full_name: latest.repository_full_name, environment: latest.environment, running, newer }]
   })
 }
 
-function findNewestOf(deployments: (BoardDeployment | null)[]): BoardDeployment | null {
+function findNewest(deployments: (BoardDeployment | null)[]): BoardDeployment | null {
   return deployments.reduce((newest, each) => {
     if (newest === null || each === null) return newest ?? each
     return [each.created_at, each.id].join() > [newest.created_at, newest.id].join() ? each : newest

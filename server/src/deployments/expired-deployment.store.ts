@@ -1,6 +1,6 @@
 import { defineExpiringRows, defineExpiringWithParts, deleteBy } from '../platform/db/expiring-rows.ts'
 import type { Db, Tx } from '../platform/db/sql.ts'
-import { buildEnvironmentsEqual } from './host/host-facts.store.ts'
+import { buildEnvironmentsEqual } from '../repositories/repository.store.ts'
 
 const PARTS = {
   tables: ['deployment_answers', 'deployment_statuses', 'opened_gates', 'required_gates'],

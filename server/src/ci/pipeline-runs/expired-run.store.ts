@@ -1,8 +1,6 @@
-import { defineExpiringWithParts, type ExpiringWithId } from '../../platform/db/expiring-rows.ts'
-import type { Tx } from '../../platform/db/sql.ts'
-import { publish } from '../../platform/queue/event.ts'
+import { defineExpiringWithParts, type ExpiringWithId, type RemoveParts } from '../../platform/db/expiring-rows.ts'
+import type { Db, Tx } from '../../platform/db/sql.ts'
 import { deleteArtifactsOfRuns } from '../reports/artifact-removal.store.ts'
-import { evidenceReplaced } from '../runs/run.events.ts'
 
 /**
  * Runs that were created too long ago. One that has not ended stays, because a deployment may wait
@@ -25,23 +23,17 @@ export async function deleteAttempts(tx: Tx, orgId: string, runIds: readonly str
 
 /**
  * Runs with their attempts, reports and artifacts. The files of the artifacts are abandoned.
- * Deployments whose policies were asked with the reports hear of it (trust §2).
+ * `follow` is called first, for what was decided with them.
  */
-export const expiringRuns = defineExpiringWithParts(EXPIRED_RUNS, async (tx, orgId, ids, at) => {
-  for (const { what, since, ...attempt } of await listAskedAttempts(tx, orgId, ids))
-    await publish(tx, evidenceReplaced, {
-      ...attempt,
-      org_id: orgId,
-      what: `the reports of ${what}`,
-      by: 'the retention of the organization',
-      since: since.toISOString(),
-      at: at.toISOString(),
-    })
-  await deleteArtifactsOfRuns(tx, orgId, ids)
-  await deleteReports(tx, orgId, ids)
-  await deleteRunFacts(tx, orgId, ids)
-  await deleteAttempts(tx, orgId, ids)
-})
+export function defineExpiringRuns(follow: RemoveParts) {
+  return defineExpiringWithParts(EXPIRED_RUNS, async (tx, orgId, ids, at) => {
+    await follow(tx, orgId, ids, at)
+    await deleteArtifactsOfRuns(tx, orgId, ids)
+    await deleteReports(tx, orgId, ids)
+    await deleteRunFacts(tx, orgId, ids)
+    await deleteAttempts(tx, orgId, ids)
+  })
+}
 
 const TABLES = ['ci_run_writers', 'provider_run_attempts', 'provider_run_jobs', 'provider_run_scores', 'provider_runs']
 
@@ -78,33 +70,20 @@ async function deleteReports(tx: Tx, orgId: string, runIds: readonly string[]): 
       and run_id = any(${[...runIds]})`
 }
 
-/**
- * The attempts of runs whose reports a deployment can have been asked with: one of theirs, or of
- * their commit.
- */
-async function listAskedAttempts(tx: Tx, orgId: string, runIds: readonly string[]) {
-  return tx<{ run_id: string; attempt: number; commit_sha?: string; what: string; since: Date }[]>`
-    select asked.run_id, asked.attempt, asked.commit_sha, asked.what, asked.since
-    from (
-      select run.id as run_id, report.attempt, min(report.created_at) as since,
-        format('attempt %s of run %s of %s', report.attempt, run.external_run_id, left(run.pipeline_name, 100)) as what,
-        coalesce(attempt.commit_sha, run.attempt_commit_sha, run.commit_sha) as commit_sha
-      from ci_runs run
-      join ci_reports report on report.org_id = run.org_id and report.run_id = run.id
-      left join ci_run_attempts attempt
-        on attempt.org_id = run.org_id and attempt.run_id = run.id and attempt.number = report.attempt
-      where run.org_id = ${orgId}
-        and run.id = any(${[...runIds]})
-      group by run.id, run.org_id, report.attempt, attempt.commit_sha
-    ) asked
-    where exists (
-        select from deployments
-        where org_id = ${orgId}
-          and pipeline_run_id = asked.run_id
-      )
-      or exists (
-        select from deployments
-        where org_id = ${orgId}
-          and commit_sha = asked.commit_sha
-      )`
+/** An attempt with reports. `name` is for people, and `since` the time of its first report. */
+export type ReportedAttempt = { run_id: string; attempt: number; commit_sha: string | null; name: string; since: Date }
+
+/** The attempts of some runs that have reports. */
+export async function listReportedAttempts(db: Db, orgId: string, runIds: readonly string[]) {
+  return db<ReportedAttempt[]>`
+    select run.id as run_id, report.attempt, min(report.created_at) as since,
+      format('attempt %s of run %s of %s', report.attempt, run.external_run_id, left(run.pipeline_name, 100)) as name,
+      coalesce(attempt.commit_sha, run.attempt_commit_sha, run.commit_sha) as commit_sha
+    from ci_runs run
+    join ci_reports report on report.org_id = run.org_id and report.run_id = run.id
+    left join ci_run_attempts attempt
+      on attempt.org_id = run.org_id and attempt.run_id = run.id and attempt.number = report.attempt
+    where run.org_id = ${orgId}
+      and run.id = any(${[...runIds]})
+    group by run.id, run.org_id, report.attempt, attempt.commit_sha`
 }

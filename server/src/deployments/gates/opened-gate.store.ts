@@ -2,9 +2,9 @@ import { buildLinkedRepository, buildRunLane } from '../../ci/runs/run.store.ts'
 import type { TrustClass } from '../../ci/runs/trust.ts'
 import { MINUTE_MS } from '../../platform/clock.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
+import { buildEnvironmentsEqual } from '../../repositories/repository.store.ts'
 import type { NearestAttempts } from '../deployment-state.store.ts'
 import type { GateState } from '../deployment-state.ts'
-import { buildEnvironmentsEqual } from '../host/host-facts.store.ts'
 
 /** Identifies an opened gate. `job` is empty when the request named none. */
 export type OpenedGateKey = { org_id: string; run_id: string; attempt: number; environment: string; job: string }

@@ -1,9 +1,8 @@
-import { PROVIDERS } from '../../codehosts/catalogue.ts'
 import { HOST_DEPLOYMENT_STATES } from '../../codehosts/host-deployment.ts'
 import { lockName } from '../../platform/db/advisory-lock.ts'
 import { buildAverageId } from '../../platform/db/spread.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
-import { CASELESS_PROVIDERS, getDefaultHost, isSameEnvironment } from '../../repositories/repository-identity.ts'
+import { isSameEnvironment } from '../../repositories/repository-identity.ts'
 import { type DeploymentKey, OWN_RULE } from '../deployment-state.ts'
 import type { DeploymentFacts, EnvironmentKey, HostStatus, NextSuccess, RunFacts, StoredReview } from './host-facts.ts'
 
@@ -29,26 +28,6 @@ export async function lockFacts(tx: Tx, { org_id, id }: DeploymentKey): Promise<
       and host_id is not null
     for update`
   return row ?? null
-}
-
-/**
- * SQL: whether two names are one environment, as the host compares them (`isSameEnvironment`).
- * `address` is that of the repository, for rows whose provider is not known.
- */
-export function buildEnvironmentsEqual(
-  db: Db,
-  [one, other]: readonly [ReturnType<Db>, ReturnType<Db>],
-  { provider, address }: { provider: ReturnType<Db>; address?: ReturnType<Db> },
-) {
-  const byAddress = db`split_part(${address ?? db`''`}, '/', 1) = any(${CASELESS_PROVIDERS.map(getDefaultHost)})`
-  return db`(
-    ${one} = ${other}
-    or (
-      lower(${one}) = lower(${other})
-      and case when ${provider} = any(${[...PROVIDERS]}) then ${provider} = any(${[...CASELESS_PROVIDERS]})
-        else ${byAddress} end
-    )
-  )`
 }
 
 /** SQL: whether `environment` is the one that is named, as its host compares names. */

@@ -6,8 +6,9 @@ import { formatHostRunId } from '../../codehosts/host-run.ts'
 import { buildIsNewer } from '../../codehosts/host-version.store.ts'
 import { computeHostVersion } from '../../codehosts/host-version.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
+import { buildEnvironmentsEqual } from '../../repositories/repository.store.ts'
 import type { DeploymentKey } from '../deployment-state.ts'
-import { buildEnvironmentNames, buildEnvironmentsEqual } from './host-facts.store.ts'
+import { buildEnvironmentNames } from './host-facts.store.ts'
 import type { DeploymentFacts, EnvironmentKey, EnvironmentRules } from './host-facts.ts'
 
 /** Returns false if the status is stored already. */

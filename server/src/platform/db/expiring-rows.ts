@@ -76,7 +76,7 @@ export function defineExpiringWithParts(rows: ExpiringWithId, removeParts: Remov
   }
 }
 
-type RemoveParts = (tx: Tx, orgId: string, ids: readonly string[], at: Date) => Promise<void>
+export type RemoveParts = (tx: Tx, orgId: string, ids: readonly string[], at: Date) => Promise<void>
 
 export async function countExpired(db: Db, { table, isExpired }: ExpiringWithId, expiry: Expiry): Promise<number> {
   const [row] = await db<[{ count: number }]>`

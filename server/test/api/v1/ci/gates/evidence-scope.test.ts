@@ -1,8 +1,9 @@
 // No second chance: whose evidence opens a gate.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
-import { expiringRuns } from '../../../../../src/ci/pipeline-runs/expired-run.store.ts'
+import { defineExpiringRuns } from '../../../../../src/ci/pipeline-runs/expired-run.store.ts'
 import { checkPolicies } from '../../../../../src/commands/doctor-services.ts'
+import { followExpiringRuns } from '../../../../../src/deployments/decisions/follow-evidence.ts'
 import { compareNextVersion } from '../../../../../src/deployments/decisions/try-policy.ts'
 import { DAY_MS } from '../../../../../src/platform/clock.ts'
 import { startTestApi, type TestApi } from '../../../../support/api.ts'
@@ -273,7 +274,10 @@ test('evidence that retention deletes is noted, and a gate that waits or that no
     update ci_runs set status = 'success', completed_at = started_at where org_id = ${caller.orgId} and id = ${tests.id}`
   const at = api.clock.now()
   const expired = { org_id: caller.orgId, before: new Date(at.getTime() - 90 * DAY_MS), at, limit: 100, from: null }
-  assert.equal((await api.services.sql.begin((tx) => expiringRuns.remove(tx, expired))).removed, 1)
+  assert.equal(
+    (await api.services.sql.begin((tx) => defineExpiringRuns(followExpiringRuns).remove(tx, expired))).removed,
+    1,
+  )
   await drainQueue(api)
   assert.deepEqual(await Promise.all(deployments.map(statusOf)), ['pending_approval', 'approved'])
   for (const id of deployments) {

@@ -182,7 +182,7 @@ export async function listBoardCells(
   return { cells: mergeSpellings(cells.slice(0, CELLS_MAX)), truncated: cells.length > CELLS_MAX }
 }
 
-/** Where the host has no case, the spellings of an environment are one cell with the newest name. */
+/** Where the host has no case, all spellings of an environment are one cell: its newest. */
 function mergeSpellings(cells: (BoardCell & Omit<Place, 'environment'>)[]): BoardCell[] {
   const groups = Map.groupBy(cells, (cell) => `${cell.repository_full_name} ${cell.environment.toLowerCase()}`)
   return [...groups.values()].flatMap((spellings) => {

@@ -227,7 +227,7 @@ export function buildEnvironmentsEqual(
   db: Db,
   [one, other]: readonly [ReturnType<Db>, ReturnType<Db>],
   { provider, address }: { provider: ReturnType<Db>; address?: ReturnType<Db> },
-) {
+): ReturnType<Db> {
   const byAddress = db`split_part(${address ?? db`''`}, '/', 1) = any(${CASELESS_PROVIDERS.map(getDefaultHost)})`
   return db`(
     ${one} = ${other}

@@ -1,6 +1,6 @@
 import { expiringLinks } from '../access/links/link.store.ts'
 import { expiringAuditEntries } from '../audit/audit.store.ts'
-import { defineExpiringRuns } from '../ci/pipeline-runs/expired-run.store.ts'
+import { buildExpiringRuns } from '../ci/pipeline-runs/expired-run.store.ts'
 import { expiringCalls } from '../codehosts/connections/call.store.ts'
 import { expiringDeliveries } from '../codehosts/deliveries/expired-delivery.store.ts'
 import { followExpiringRuns } from '../deployments/decisions/follow-evidence.ts'
@@ -32,7 +32,7 @@ const EXPIRING: readonly Expiring[] = [
   expiringDeploymentRuns,
   expiringGateRequests,
   expiringReviews,
-  defineExpiringRuns(followExpiringRuns),
+  buildExpiringRuns(followExpiringRuns),
   ...expiringBranches,
   ...expiringUploads,
   expiringSboms,

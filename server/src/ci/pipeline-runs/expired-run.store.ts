@@ -25,7 +25,7 @@ export async function deleteAttempts(tx: Tx, orgId: string, runIds: readonly str
  * Runs with their attempts, reports and artifacts. The files of the artifacts are abandoned.
  * `follow` is called first, for what was decided with them.
  */
-export function defineExpiringRuns(follow: RemoveParts) {
+export function buildExpiringRuns(follow: RemoveParts) {
   return defineExpiringWithParts(EXPIRED_RUNS, async (tx, orgId, ids, at) => {
     await follow(tx, orgId, ids, at)
     await deleteArtifactsOfRuns(tx, orgId, ids)

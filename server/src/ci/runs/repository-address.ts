@@ -20,8 +20,8 @@ export class RepositoryAddressError extends Error {}
 
 /**
  * Converts a URL, an scp-style address or `host/owner/name` to `host/owner/name`: the host in lower
- * case, no scheme, no `.git`, and a port only if it is not the default port of the scheme. The
- * forms of one repository are one (`normalizeAddress`). Throws `RepositoryAddressError`. Its message
+ * case, no scheme, no `.git`, and a port only if it is not the default port of the scheme. There is
+ * one form for each repository (`normalizeAddress`). Throws `RepositoryAddressError`. Its message
  * never contains the address, which may include a password.
  */
 export function normalizeRepository(address: string): string {

@@ -1,4 +1,4 @@
-import { buildLinkedRepository, buildRunLane } from '../../ci/runs/run.store.ts'
+import { buildLinkedRepository, buildRunExists, buildRunLane } from '../../ci/runs/run.store.ts'
 import type { TrustClass } from '../../ci/runs/trust.ts'
 import { MINUTE_MS } from '../../platform/clock.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
@@ -79,14 +79,10 @@ function isForEnvironment(db: Db, { org_id, run_id, environment }: OpenedGateKey
     provider: db`(${buildLinkedRepository(db, org_id)}) ->> 'provider'`,
     address: db`run.repository`,
   }
+  const isSame: ReturnType<Db> = buildEnvironmentsEqual(db, [db`opened_gates.environment`, db`${environment}`], host)
   return db`(
     environment = ${environment}
-    or exists (
-      select from ci_runs run
-      where run.org_id = ${org_id}
-        and run.id = ${run_id}
-        and ${buildEnvironmentsEqual(db, [db`opened_gates.environment`, db`${environment}`], host)}
-    )
+    or ${buildRunExists(db, { org_id, run_id }, isSame)}
   )`
 }
 

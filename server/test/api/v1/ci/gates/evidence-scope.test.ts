@@ -1,7 +1,7 @@
 // No second chance: whose evidence opens a gate.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
-import { defineExpiringRuns } from '../../../../../src/ci/pipeline-runs/expired-run.store.ts'
+import { buildExpiringRuns } from '../../../../../src/ci/pipeline-runs/expired-run.store.ts'
 import { checkPolicies } from '../../../../../src/commands/doctor-services.ts'
 import { followExpiringRuns } from '../../../../../src/deployments/decisions/follow-evidence.ts'
 import { compareNextVersion } from '../../../../../src/deployments/decisions/try-policy.ts'
@@ -275,7 +275,7 @@ test('evidence that retention deletes is noted, and a gate that waits or that no
   const at = api.clock.now()
   const expired = { org_id: caller.orgId, before: new Date(at.getTime() - 90 * DAY_MS), at, limit: 100, from: null }
   assert.equal(
-    (await api.services.sql.begin((tx) => defineExpiringRuns(followExpiringRuns).remove(tx, expired))).removed,
+    (await api.services.sql.begin((tx) => buildExpiringRuns(followExpiringRuns).remove(tx, expired))).removed,
     1,
   )
   await drainQueue(api)

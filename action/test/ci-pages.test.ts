@@ -171,7 +171,7 @@ testPage(
   'azure-pipelines.md',
   {
     ...{ ci_system: 'azure-pipelines', external_run_id: '5021', trust: 'verified' },
-    repository: 'dev.azure.com/acme/web/_git/shop',
+    repository: 'dev.azure.com/acme/web/shop',
     claims: (rpo_ver) => ({ ...azureClaims(), rpo_ver, ...AZURE_IDS }),
   },
   async ({ files: [pipeline], tokens, env }) => {

@@ -96,6 +96,10 @@ test('0: repository, branch and commit are those of the CI or of git', async () 
   const fromGit = await shiplock(['upload', 'here.sarif', '--json'], { env, cwd })
   assert.equal(fromGit.code, 0, fromGit.stderr)
   assert.deepEqual(sourceOf(fromGit.json), ['acme/tool', 'trunk', commit])
+  for (const form of ['git@ssh.dev.azure.com:v3/acme/web/shop', 'https://acme.visualstudio.com/web/_git/shop']) {
+    const fromOption = await shiplock(['upload', 'here.sarif', '--json', '--repository', form], { env, cwd })
+    assert.equal(sourceOf(fromOption.json)[0], 'acme/web/shop', fromOption.stderr)
+  }
   const job = {
     GITLAB_CI: 'true',
     CI_PROJECT_URL: 'https://gitlab.example.com/group/sub/shop',

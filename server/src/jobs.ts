@@ -1,9 +1,15 @@
 import { forgetRequestCounts, forgetSignIns } from './access/gateway/forget-leftovers.job.ts'
 import { renameVerifiedRuns } from './ci/provider-runs/apply-host-run.ts'
-import { completeRunsJob, readRunDetailsJob, readRunFailuresJob } from './ci/provider-runs/provider-runs.job.ts'
+import {
+  completeRunsJob,
+  normalizeAddresses,
+  readRunDetailsJob,
+  readRunFailuresJob,
+} from './ci/provider-runs/provider-runs.job.ts'
 import { forgetUnfinishedArtifacts } from './ci/reports/remove-artifacts.job.ts'
 import { readOwnership } from './ci/reports/save-attestations.ts'
 import {
+  addressChanged,
   artifactCompleted,
   evidenceReplaced,
   ownershipCompleted,
@@ -29,6 +35,7 @@ import {
   refreshAllResults,
   refreshNamedResults,
   refreshOrganizationResults,
+  refreshRenamedResults,
   refreshRepositoryResults,
   refreshRunResults,
   refreshUploadResults,
@@ -43,7 +50,7 @@ import {
 } from './deployments/decisions/decide-by-policy.ts'
 import { followRun } from './deployments/decisions/decide-deployment.ts'
 import { followEvidence } from './deployments/decisions/follow-evidence.ts'
-import { renameDeployments } from './deployments/events/apply-deployment.ts'
+import { renameDeployments, renameOpenedDeployments } from './deployments/events/apply-deployment.ts'
 import {
   readAttemptJob,
   readEnvironmentJob,
@@ -100,6 +107,7 @@ export const jobs: Job<HostServices, never>[] = [
   subscribe(connectionMade, releaseDeliveries, followConnectionMade),
   subscribe(callEnded, settleDismissal, followCall),
   subscribe(repositoryRenamed, renameVerifiedRuns, renameReportedRepository, renameAlertRepository, renameDeployments),
+  subscribe(addressChanged, renameOpenedDeployments, refreshRenamedResults),
   completeRunsJob,
   readRunDetailsJob,
   readRunFailuresJob,
@@ -141,6 +149,7 @@ export const scheduledJobs: ScheduledJob<HostServices>[] = [
   retryCalls,
   startDueSyncs,
   settleOverdueRuns,
+  normalizeAddresses,
   forgetUnfinishedArtifacts,
   expireUploadsJob,
   expireTriagesJob,

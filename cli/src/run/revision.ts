@@ -50,9 +50,13 @@ export function findRevision(options: RevisionOptions, { env, cwd }: Pick<Contex
  * `host/owner/name`, or the name itself.
  */
 export function repositoryName(address: string): string {
-  return pathOf(address.trim())
+  const path = pathOf(address.trim())
     .replace(/^\/+|(?<!\/)\/+$/g, '')
     .replace(/\.git$/i, '')
+  // Azure DevOps has three forms of one address (ci-evidence §1). The server knows that with _git.
+  if (/(?:ssh\.dev\.azure|vs-ssh\.visualstudio)\.com[:/]/i.test(address)) return path.replace(/^v3\//, '')
+  const organization = /([a-z0-9-]{1,63})\.visualstudio\.com\//i.exec(address)?.[1]
+  return organization === undefined ? path : `${organization}/${path.replace(/^DefaultCollection\//i, '')}`
 }
 
 function pathOf(address: string): string {

@@ -104,8 +104,8 @@ export const CODE_HOSTS = {
     repositoryId: { pattern: UUID, form: 'a GUID' },
     ignoresEnvironmentCase: true,
     countsPerServer: false,
-    // organization/project/_git/repository
-    nameSegmentsMax: 4,
+    // organization/project/repository
+    nameSegmentsMax: 3,
     packageUrlType: null,
     connects: 'account',
     account: 'the organization on Azure DevOps',
@@ -143,4 +143,66 @@ export function hasJobsOnce(provider: string, ciSystem: string | null): boolean 
     const { ciSystem: own, runsJobsOnce } = getCodeHost(name)
     return runsJobsOnce && (provider === name || ciSystem === own)
   })
+}
+
+const AZURE_HOST = CODE_HOSTS.azure.host
+const AZURE_SSH_HOSTS: readonly string[] = [`ssh.${AZURE_HOST}`, 'vs-ssh.visualstudio.com']
+const AZURE_OLD_HOST = /^([a-z0-9-]+)\.visualstudio\.com$/
+/** The port of Bitbucket Server for SSH. */
+const BITBUCKET_SERVER_PORT = ':7999'
+
+/**
+ * One address for each repository, of those that hosts write for it, as `host/owner/name` with the
+ * host in lower case (ci-evidence §1). A path of Bitbucket Server with `/scm/` stays as it is,
+ * because a group of GitLab can have this name.
+ */
+export function normalizeAddress(address: string): string {
+  const [host = '', ...path] = address.split('/')
+  if (AZURE_SSH_HOSTS.includes(host) && path[0] === 'v3' && path.length === 4)
+    return normalizeAddress([AZURE_HOST, ...path.slice(1)].join('/'))
+  const organization = AZURE_OLD_HOST.exec(host)?.[1]
+  const isCollection = organization !== undefined && /^defaultcollection$/i.test(path[0] ?? '')
+  const name = readGitPath(organization === undefined ? path : [organization, ...path.slice(isCollection ? 1 : 0)])
+  if (name !== null && (organization !== undefined || host === AZURE_HOST)) return `${AZURE_HOST}/${name}`
+  if (!host.endsWith(BITBUCKET_SERVER_PORT) || path.length !== 2) return address
+  return [host.slice(0, -BITBUCKET_SERVER_PORT.length), path[0]?.toUpperCase(), path[1]].join('/')
+}
+
+/** The name of a repository as its host has it. One host writes `_git` before the last part. */
+export function normalizeName(provider: Provider | null, name: string): string {
+  return provider === null || provider === 'azure' ? (readGitPath(name.split('/')) ?? name) : name
+}
+
+/** Reads `organization/project/_git/name`, which lacks the project if its name is equal. */
+function readGitPath(path: readonly string[]): string | null {
+  const [organization, project, ...rest] = path.at(-2) === '_git' ? path.toSpliced(-2, 1) : []
+  if (organization === undefined || project === undefined || rest.length > 1) return null
+  return [organization, project, rest[0] ?? project].join('/')
+}
+
+/**
+ * The address in which Git finds a repository, without scheme. It was also the name of repositories
+ * of Azure DevOps until they had one name, so that statements name them as before.
+ */
+export function formatCloneAddress(address: string): string {
+  const [host, organization, project, name, ...more] = address.split('/')
+  if (host !== AZURE_HOST || name === undefined || more.length > 0) return address
+  return [host, organization, project, '_git', name].join('/')
+}
+
+/** The addresses that a repository had before, each with the part that tells them from others. */
+export function listFormerAddresses(address: string): { mark: string; address: string }[] {
+  const [host = '', ...path] = address.split('/')
+  if (host !== AZURE_HOST) {
+    const mark = `${BITBUCKET_SERVER_PORT}/`
+    return path.length === 2 && !host.includes(':') ? [{ mark, address: host + mark + path.join('/') }] : []
+  }
+  const [organization, project, name] = path
+  if (path.length !== 3) return []
+  return [
+    { mark: '/_git/', address: formatCloneAddress(address) },
+    ...(project === name ? [{ mark: '/_git/', address: [host, organization, '_git', name].join('/') }] : []),
+    { mark: `ssh.${host}/`, address: [`ssh.${host}`, 'v3', ...path].join('/') },
+    { mark: '.visualstudio.com/', address: `${organization}.visualstudio.com/${project}/_git/${name}` },
+  ]
 }

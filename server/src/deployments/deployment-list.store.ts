@@ -2,6 +2,7 @@ import { buildAttemptRepository } from '../ci/runs/run.store.ts'
 import { buildPageCondition } from '../platform/db/page.ts'
 import type { Db } from '../platform/db/sql.ts'
 import type { Page, PageRow } from '../platform/http/lists.ts'
+import { isSameEnvironment } from '../repositories/repository-identity.ts'
 import type { BoardCell, BoardDeployment } from './board.schema.ts'
 import type { DeploymentStatus } from './deployment.schema.ts'
 import { OWN_RULE } from './deployment-state.ts'
@@ -163,9 +164,9 @@ export async function listBoardCells(
   filter: BoardFilter,
 ): Promise<{ cells: BoardCell[]; truncated: boolean }> {
   const { now } = filter
-  const cells = await db<BoardCell[]>`
+  const cells = await db<(BoardCell & Omit<Place, 'environment'>)[]>`
     with recursive place as (${buildPlaces(db, orgId)})
-    select cell.repository_full_name, cell.environment, ${boardJson(db, 'running', now)} as running,
+    select cell.repository_full_name, ${buildPlaceColumns(db, orgId, 'latest')}, ${boardJson(db, 'running', now)} as running,
       case when latest.id is distinct from running.id then ${boardJson(db, 'latest', now)} end as newer
     from (
       select repository_full_name, environment
@@ -178,7 +179,29 @@ export async function listBoardCells(
       ${buildLatest(db, orgId, filter, db`and (deployment.status = 'success' or deployment.succeeded_at is not null)`)}
     ) running on true
     order by cell.repository_full_name, cell.environment`
-  return { cells: cells.slice(0, CELLS_MAX), truncated: cells.length > CELLS_MAX }
+  return { cells: mergeSpellings(cells.slice(0, CELLS_MAX)), truncated: cells.length > CELLS_MAX }
+}
+
+/** Where the host has no case, all spellings of an environment are one cell: its newest. */
+function mergeSpellings(cells: (BoardCell & Omit<Place, 'environment'>)[]): BoardCell[] {
+  const groups = Map.groupBy(cells, (cell) => `${cell.repository_full_name} ${cell.environment.toLowerCase()}`)
+  return [...groups.values()].flatMap((spellings) => {
+    const own = spellings.map(({ provider: _, address: __, ...cell }) => cell)
+    const [{ provider, environment, address }] = spellings as [(typeof spellings)[number]]
+    const isOne = own.every((cell) => isSameEnvironment(provider, environment, cell.environment, address))
+    const latest = findNewest(own.map(({ newer, running }) => newer ?? running))
+    if (own.length === 1 || !isOne || latest === null) return own
+    const running = findNewest(own.map((cell) => cell.running))
+    const newer = latest.id === running?.id ? null : latest
+    return [{ repository_full_name: latest.repository_full_name, environment: latest.environment, running, newer }]
+  })
+}
+
+function findNewest(deployments: (BoardDeployment | null)[]): BoardDeployment | null {
+  return deployments.reduce((newest, each) => {
+    if (newest === null || each === null) return newest ?? each
+    return [each.created_at, each.id].join() > [newest.created_at, newest.id].join() ? each : newest
+  }, null)
 }
 
 /** SQL: each repository with each environment of its deployments, for `with recursive place`. */

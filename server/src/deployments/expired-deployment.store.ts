@@ -1,5 +1,6 @@
 import { defineExpiringRows, defineExpiringWithParts, deleteBy } from '../platform/db/expiring-rows.ts'
-import type { Tx } from '../platform/db/sql.ts'
+import type { Db, Tx } from '../platform/db/sql.ts'
+import { buildEnvironmentsEqual } from '../repositories/repository.store.ts'
 
 const PARTS = {
   tables: ['deployment_answers', 'deployment_statuses', 'deployment_subjects', 'opened_gates', 'required_gates'],
@@ -23,6 +24,13 @@ export const expiringDeployments = defineExpiringWithParts(
   },
 )
 
+/** SQL: whether a row has the environment of `item`. */
+function isSameEnvironment(db: Db, alias: string) {
+  return buildEnvironmentsEqual(db, [db`${db(alias)}.environment`, db`item.environment`], {
+    provider: db`item.provider`,
+  })
+}
+
 /** The reviews of a run belong to all deployments of the run to the environment. */
 async function deleteReviews(tx: Tx, orgId: string, ids: readonly string[]): Promise<void> {
   await tx`
@@ -34,12 +42,12 @@ async function deleteReviews(tx: Tx, orgId: string, ids: readonly string[]): Pro
       and review.provider = item.provider
       and review.repository_id = item.repository_id
       and review.run_id = item.host_run_id
-      and review.environment = item.environment
+      and ${isSameEnvironment(tx, 'review')}
       and not exists (
         select from deployments other
         where other.org_id = item.org_id
           and other.pipeline_run_id = item.pipeline_run_id
-          and other.environment = item.environment
+          and ${isSameEnvironment(tx, 'other')}
           and other.id <> all(${[...ids]})
       )`
 }
@@ -57,7 +65,7 @@ export const expiringReviews = defineExpiringRows({
       where deployment.org_id = item.org_id
         and deployment.provider = item.provider
         and deployment.repository_id = item.repository_id
-        and deployment.environment = item.environment
+        and ${isSameEnvironment(db, 'deployment')}
         and deployment.host_run_id = item.run_id
     )`,
 })
@@ -75,7 +83,7 @@ export const expiringGateRequests = defineExpiringRows({
       where deployment.org_id = item.org_id
         and deployment.provider = item.provider
         and deployment.repository_id = item.repository_id
-        and deployment.environment = item.environment
+        and ${isSameEnvironment(db, 'deployment')}
         and deployment.status = 'pending_approval'
     )`,
 })

@@ -84,6 +84,25 @@ export async function listUnused(
     limit ${UNUSED_MAX}`
 }
 
+/** Which of some runs and commits have deployments. */
+export async function listDeployed(
+  db: Db,
+  orgId: string,
+  about: readonly { run_id: string; commit_sha: string | null }[],
+): Promise<Set<string | null>> {
+  const rows = await db<{ id: string }[]>`
+    select pipeline_run_id as id
+    from deployments
+    where org_id = ${orgId}
+      and pipeline_run_id = any(${about.map(({ run_id }) => run_id)})
+    union
+    select commit_sha
+    from deployments
+    where org_id = ${orgId}
+      and commit_sha = any(${about.flatMap(({ commit_sha }) => commit_sha ?? [])})`
+  return new Set(rows.map(({ id }) => id))
+}
+
 /** `is_open`: the deployment waits, or nobody has read its approval. */
 type Asked = { id: string; asked_at: Date; is_open: boolean }
 

@@ -1,4 +1,4 @@
-import type { Provider } from '../codehosts/catalogue.ts'
+import { normalizeName, type Provider } from '../codehosts/catalogue.ts'
 import { repositoryConnected } from '../errors/commands.ts'
 import { nameTaken } from '../errors/organizations.ts'
 import { getSqlState, type Tx, UNIQUE_VIOLATION } from '../platform/db/sql.ts'
@@ -80,7 +80,8 @@ function linkedOtherwise({ full_name, provider }: RepositoryLink): ApiError {
   return nameTaken(message)
 }
 
-function requireLink({ provider, id, name, host, trackedBranch }: RepositoryRequest): RepositoryLink {
+function requireLink({ provider, id, host, trackedBranch, ...request }: RepositoryRequest): RepositoryLink {
+  const name = normalizeName(provider, request.name)
   const storedId = normalizeRepositoryId(provider, id)
   const storedHost = host?.toLowerCase() ?? null
   if (storedId === null)

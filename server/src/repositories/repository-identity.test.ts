@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { PROVIDERS } from '../codehosts/catalogue.ts'
-import { isHost, isRepositoryName, isTracked, normalizeRepositoryId, parseBranchName } from './repository-identity.ts'
+import {
+  isHost,
+  isRepositoryName,
+  isSameEnvironment,
+  isTracked,
+  matchRepository,
+  normalizeRepositoryId,
+  parseBranchName,
+} from './repository-identity.ts'
 
 const UUID = '0f0e0d0c-0b0a-4908-8706-050403020100'
 
@@ -41,7 +49,7 @@ test('a name is owner/name; only GitLab and Azure put something between', () => 
       assert.ok(!isRepositoryName(provider, wrong), `${provider} ${wrong}`)
   }
   assert.ok(isRepositoryName('gitlab', 'acme/web/shop'))
-  assert.ok(isRepositoryName('azure', 'acme/web/_git/shop'))
+  assert.ok(isRepositoryName('azure', 'acme/web/shop'))
   assert.ok(!isRepositoryName('github', 'acme/web/shop'))
 })
 
@@ -92,4 +100,36 @@ test('a tag or a pull request is never the tracked branch, even if its ref is wr
   assert.equal(isTracked('refs/pull/1/merge', 'main'), false)
   assert.equal(isTracked('refs/tags/v1', 'refs/tags/v1'), false)
   assert.equal(isTracked('refs/tags/v1', 'refs/pull/1/merge'), false)
+})
+
+test('environments are compared without case at GitHub and Azure DevOps only, and never as patterns', () => {
+  for (const provider of PROVIDERS)
+    assert.equal(isSameEnvironment(provider, 'Prod', 'prod'), ['github', 'azure'].includes(provider), provider)
+  const elsewhere = [
+    ['github.com/acme/shop', true],
+    ['dev.azure.com/acme/web/shop', true],
+    ['gitlab.com/acme/shop', false],
+    ['git.example.com/acme/shop', false],
+  ] as const
+  for (const [address, same] of elsewhere) assert.equal(isSameEnvironment('other', 'Prod', 'prod', address), same)
+  assert.equal(isSameEnvironment('gitlab', 'Prod', 'prod', 'github.com/acme/shop'), false)
+  assert.equal(isSameEnvironment('github', 'prod*', 'production'), false)
+})
+
+test('patterns that are written for a former address match, and no pattern reaches more by them', () => {
+  const azure = 'dev.azure.com/acme/web/shop'
+  const former = [
+    'dev.azure.com/acme/web/_git/shop',
+    'acme/web/_git/*',
+    'ssh.dev.azure.com/v3/acme/**',
+    'acme.visualstudio.com/web/_git/shop',
+    'dev.azure.com/acme/web/*',
+  ]
+  for (const pattern of former) assert.ok(matchRepository(pattern, azure), pattern)
+  assert.ok(matchRepository('dev.azure.com/acme/_git/web', 'dev.azure.com/acme/web/web'))
+  assert.ok(matchRepository('git.example.com:7999/shop/*', 'git.example.com/SHOP/web'))
+  for (const pattern of ['web/_git/shop', '*/v3/**', 'v3/acme/web/shop', 'acme/_git/shop', 'dev.azure.com/acme/*'])
+    assert.equal(matchRepository(pattern, azure), false, pattern)
+  assert.equal(matchRepository('git.example.com:*/shop/*', 'git.example.com/shop/web'), false)
+  assert.equal(matchRepository('git.example.com/scm/**', 'git.example.com/SHOP/web'), false)
 })

@@ -1,4 +1,4 @@
-import { getCodeHost, PROVIDERS, type Provider } from '../codehosts/catalogue.ts'
+import { getCodeHost, listFormerAddresses, PROVIDERS, type Provider } from '../codehosts/catalogue.ts'
 import { matchAnyGlob, matchGlob } from '../platform/glob.ts'
 import { definePayload, text } from '../platform/queue/payload.ts'
 
@@ -13,26 +13,32 @@ export function getDefaultHost(provider: Provider): string {
 /** An environment of a repository, whose host is known by its name or by the address. */
 export type NamedEnvironment = { environment: string; repository: string; provider?: string | null | undefined }
 
+/** The code hosts that compare environments without case (ci-evidence §4). */
+export const CASELESS_PROVIDERS: readonly Provider[] = PROVIDERS.filter(
+  (name) => getCodeHost(name).ignoresEnvironmentCase,
+)
+
+/** Whether a host compares environments without case. An unknown one is known by the address. */
+function isCaseless({ provider, repository }: Pick<NamedEnvironment, 'provider' | 'repository'>): boolean {
+  const known = PROVIDERS.find((name) => name === provider)
+  if (known !== undefined) return CASELESS_PROVIDERS.includes(known)
+  const { host } = splitAddress(repository)
+  return CASELESS_PROVIDERS.some((name) => getDefaultHost(name) === host)
+}
+
 /** Whether one of the patterns matches an environment, without case where its host has none. */
-export function matchEnvironment(
-  patterns: readonly string[],
-  { environment, repository, provider }: NamedEnvironment,
-): boolean {
-  const isKnown = PROVIDERS.some((name) => name === provider)
-  const host = repository.slice(0, repository.indexOf('/'))
-  const isCaseless = PROVIDERS.some(
-    (name) => getCodeHost(name).ignoresEnvironmentCase && (isKnown ? name === provider : getDefaultHost(name) === host),
-  )
-  if (!isCaseless) return matchAnyGlob(patterns, environment)
+export function matchEnvironment(patterns: readonly string[], named: NamedEnvironment): boolean {
+  if (!isCaseless(named)) return matchAnyGlob(patterns, named.environment)
   return matchAnyGlob(
     patterns.map((pattern) => pattern.toLowerCase()),
-    environment.toLowerCase(),
+    named.environment.toLowerCase(),
   )
 }
 
-/** The names as the host compares them. */
-export function isSameEnvironment(provider: string, one: string, other: string): boolean {
-  return matchEnvironment([one], { environment: other, repository: '', provider })
+/** The names as the host compares them. `address` is `host/owner/name`, for an unknown provider. */
+export function isSameEnvironment(provider: string | null, one: string, other: string, address = ''): boolean {
+  if (one === other) return true
+  return one.toLowerCase() === other.toLowerCase() && isCaseless({ provider, repository: address })
 }
 
 /**
@@ -71,11 +77,14 @@ export function isHost(host: string): boolean {
 
 /**
  * True if a glob matches a repository: its whole address `host/owner/name`, or the name without the
- * host. Case is ignored, as on code hosts.
+ * host. Case is ignored, as on code hosts. Patterns that are written for a former address of the
+ * repository match it, too (ci-evidence §1).
  */
 export function matchRepository(pattern: string, repository: string): boolean {
   const [glob, address] = [pattern.toLowerCase(), repository.toLowerCase()]
-  return matchGlob(glob, address) || matchGlob(glob, splitAddress(address).name)
+  if (matchGlob(glob, address) || matchGlob(glob, splitAddress(address).name)) return true
+  const former = listFormerAddresses(address).filter(({ mark }) => glob.includes(mark))
+  return former.some((each) => matchGlob(glob, each.address) || matchGlob(glob, splitAddress(each.address).name))
 }
 
 export function matchAnyRepository(patterns: readonly string[], repository: string): boolean {

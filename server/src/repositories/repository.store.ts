@@ -1,6 +1,6 @@
-import type { Provider } from '../codehosts/catalogue.ts'
+import { PROVIDERS, type Provider } from '../codehosts/catalogue.ts'
 import type { Db, Tx } from '../platform/db/sql.ts'
-import { splitAddress } from './repository-identity.ts'
+import { CASELESS_PROVIDERS, getDefaultHost, splitAddress } from './repository-identity.ts'
 
 export type Repository = {
   provider: Provider
@@ -217,4 +217,24 @@ export async function findRepositoryAt(db: Db, orgId: string, address: string): 
   const { host, name } = splitAddress(address)
   if (!name.includes('/')) return { host: null, name: address, linked: null }
   return { host, name, linked: await findOnHost(db, orgId, host, name) }
+}
+
+/**
+ * SQL: whether two names are one environment, as the host compares them (`isSameEnvironment`).
+ * `address` is that of the repository, for rows whose provider is not known.
+ */
+export function buildEnvironmentsEqual(
+  db: Db,
+  [one, other]: readonly [ReturnType<Db>, ReturnType<Db>],
+  { provider, address }: { provider: ReturnType<Db>; address?: ReturnType<Db> },
+): ReturnType<Db> {
+  const byAddress = db`split_part(${address ?? db`''`}, '/', 1) = any(${CASELESS_PROVIDERS.map(getDefaultHost)})`
+  return db`(
+    ${one} = ${other}
+    or (
+      lower(${one}) = lower(${other})
+      and case when ${provider} = any(${[...PROVIDERS]}) then ${provider} = any(${[...CASELESS_PROVIDERS]})
+        else ${byAddress} end
+    )
+  )`
 }

@@ -1,8 +1,9 @@
 import { expiringLinks } from '../access/links/link.store.ts'
 import { expiringAuditEntries } from '../audit/audit.store.ts'
-import { expiringRuns } from '../ci/pipeline-runs/expired-run.store.ts'
+import { buildExpiringRuns } from '../ci/pipeline-runs/expired-run.store.ts'
 import { expiringCalls } from '../codehosts/connections/call.store.ts'
 import { expiringDeliveries } from '../codehosts/deliveries/expired-delivery.store.ts'
+import { followExpiringRuns } from '../deployments/decisions/follow-evidence.ts'
 import {
   expiringDeploymentRuns,
   expiringDeployments,
@@ -31,7 +32,7 @@ const EXPIRING: readonly Expiring[] = [
   expiringDeploymentRuns,
   expiringGateRequests,
   expiringReviews,
-  expiringRuns,
+  buildExpiringRuns(followExpiringRuns),
   ...expiringBranches,
   ...expiringUploads,
   expiringSboms,

@@ -28,7 +28,7 @@ const REPOSITORIES = {
   github: 'github.com/acme/shop',
   gitlab: 'gitlab.com/acme/shop',
   bitbucket: 'bitbucket.org/acme/shop',
-  azure: 'dev.azure.com/acme/web/_git/shop',
+  azure: 'dev.azure.com/acme/web/shop',
 }
 const CLAIMS = { github: githubClaims, gitlab: gitlabClaims, bitbucket: bitbucketClaims, azure: azureClaims }
 

@@ -43,7 +43,7 @@ const HOSTS: {
     repository: {
       host: 'dev.azure.com',
       id: '6f9c0ee2-3c35-4d7a-8f54-0a2f51d8c8b1',
-      full_name: 'acme/web/_git/shop',
+      full_name: 'acme/web/shop',
     },
     run: { id: `${PROJECT}_5021`, shown: `az_run_${PROJECT}_5021` },
     other: `${OTHER_PROJECT}_5021`,

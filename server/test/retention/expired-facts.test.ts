@@ -123,6 +123,31 @@ test('facts of code hosts stay for as long as records can be amended, and while 
   assert.deepEqual(await numbersOf(waiting.orgId, 'pushes', 'id'), [])
 })
 
+test('a review of an environment in another spelling goes with the deployments of its host, and not before', async () => {
+  const { orgId } = await callerOfTeam()
+  for (const [provider, at] of [
+    ['github', 80],
+    ['gitlab', 80],
+    ['azure', 100],
+  ] as const) {
+    await api.services.sql`
+      insert into deployments (
+        org_id, id, provider, host, host_id, repository_id, repository, repository_full_name, environment, status,
+        attempt, host_run_id, pipeline_run_id, host_updated_at, commit_sha, gated, created_at, updated_at
+      )
+      values (
+        ${orgId}, ${provider}, ${provider}, 'host', '1', '1', 'shop', 'acme/shop', 'Production', 'success', 1, '9',
+        'run', ${daysAgo(at)}, ${'a'.repeat(40)}, false, ${daysAgo(at)}, ${daysAgo(at)}
+      )`
+    await api.services.sql`
+      insert into deployment_reviews (org_id, provider, repository_id, run_id, environment, attempt, state, reviewer, at, is_listed, times)
+      values (${orgId}, ${provider}, '1', '9', 'production', 1, 'approved', 'ann', ${daysAgo(100)}, true, 1)`
+  }
+  await removeAll()
+  assert.deepEqual(await numbersOf(orgId, 'deployments', 'id'), ['github', 'gitlab'])
+  assert.deepEqual(await numbersOf(orgId, 'deployment_reviews', 'provider'), ['github'])
+})
+
 test('a branch that no report was about since goes with its open findings; the tracked branch stays', async () => {
   const caller = await callerOfTeam()
   const on = (ref: string, line = 1) =>

@@ -22,12 +22,18 @@ export const changeRecord = {
   describe: ({ predicate }: Statement): string[] => describeChange(predicate),
 }
 
+/** Where Git finds a repository. Azure DevOps has `_git` before the name. */
+export function formatCloneUri(repository: Fields): string {
+  const [host, name] = [repository.string('host'), repository.string('full_name')]
+  const [, project, last] = /^([^/]+\/[^/]+)\/([^/]+)$/.exec(host === 'dev.azure.com' ? name : '') ?? []
+  return `git+https://${host}/${project === undefined ? name : `${project}/_git/${last}`}`
+}
+
 /** The subject is the commit that the change ends with, in the repository of the record. */
 export function checkChangeSubject(statement: Statement): { name: string; sha: string } {
   const record = statement.predicate.object('record')
   const merge = record.object('commits').string('merge')
-  const repository = record.object('repository')
-  const name = `git+https://${repository.string('host')}/${repository.string('full_name')}`
+  const name = formatCloneUri(record.object('repository'))
   const subject = commitSubject(statement)
   if (subject.sha !== merge) throw new Refused(`the subject is commit ${subject.sha}, and the record is about ${merge}`)
   if (subject.name !== name) throw new Refused(`the subject is ${subject.name}, and the record is about ${name}`)

@@ -2,6 +2,7 @@ import { readPosition } from '../chain-link.ts'
 import { type Checks, Refused } from '../checks.ts'
 import type { Fields } from '../fields.ts'
 import { findCommitSubject, type Statement } from '../statement.ts'
+import { formatCloneUri } from './change-record.ts'
 import { describePath } from './describe-path.ts'
 
 /** The path of a commit from its change to a deployment. */
@@ -17,8 +18,7 @@ export const promotionPath = {
 
 function checkCommit(statement: Statement): string {
   const { predicate } = statement
-  const repository = predicate.object('repository')
-  const name = `git+https://${repository.string('host')}/${repository.string('full_name')}`
+  const name = formatCloneUri(predicate.object('repository'))
   const commit = predicate.string('commit')
   const trust = predicate.has('commit_trust') ? predicate.string('commit_trust') : 'verified'
   const subject = findCommitSubject(statement)

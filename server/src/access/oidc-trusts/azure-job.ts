@@ -1,4 +1,4 @@
-import { CODE_HOSTS } from '../../codehosts/catalogue.ts'
+import { CODE_HOSTS, normalizeAddress } from '../../codehosts/catalogue.ts'
 import { UUID_PATTERN } from '../../platform/ids.ts'
 import { type Claims, getClaimOfForm, getClaimText, selectClaims } from './claims.ts'
 import { isOnThisMachine } from './issuer.ts'
@@ -64,16 +64,17 @@ function classifyEvent(ref: string | null, isPullRequest: boolean): TokenEvent {
   return ref?.startsWith('refs/tags/') ? 'tag' : 'other'
 }
 
-/** `https://dev.azure.com/organization/project/_git/name` without the scheme and credentials. */
+/** The repository of `https://dev.azure.com/organization/project/_git/name`, as runs name it. */
 function parseAddress(uri: string): string | null {
   if (!URL.canParse(uri)) return null
   const { host, pathname } = new URL(uri)
-  return toAddress(
+  const address = toAddress(
     host,
     decodePath(pathname)
       .replace(/^\//, '')
       .replace(/(?:\.git)?\/?$/, ''),
   )
+  return address && normalizeAddress(address)
 }
 
 function decodePath(path: string): string {

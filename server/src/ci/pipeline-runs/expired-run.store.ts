@@ -1,5 +1,5 @@
-import { defineExpiringWithParts, type ExpiringWithId } from '../../platform/db/expiring-rows.ts'
-import type { Tx } from '../../platform/db/sql.ts'
+import { defineExpiringWithParts, type ExpiringWithId, type RemoveParts } from '../../platform/db/expiring-rows.ts'
+import type { Db, Tx } from '../../platform/db/sql.ts'
 import { deleteArtifactsOfRuns } from '../reports/artifact-removal.store.ts'
 import { deleteSubjectsOfRuns } from '../subjects/subject.store.ts'
 
@@ -22,14 +22,20 @@ export async function deleteAttempts(tx: Tx, orgId: string, runIds: readonly str
       and run_id = any(${[...runIds]})`
 }
 
-/** Runs with their attempts, reports and artifacts. The files of the artifacts are abandoned. */
-export const expiringRuns = defineExpiringWithParts(EXPIRED_RUNS, async (tx, orgId, ids) => {
-  await deleteArtifactsOfRuns(tx, orgId, ids)
-  await deleteSubjectsOfRuns(tx, orgId, ids)
-  await deleteReports(tx, orgId, ids)
-  await deleteRunFacts(tx, orgId, ids)
-  await deleteAttempts(tx, orgId, ids)
-})
+/**
+ * Runs with their attempts, reports and artifacts. The files of the artifacts are abandoned.
+ * `follow` is called first, for what was decided with them.
+ */
+export function buildExpiringRuns(follow: RemoveParts) {
+  return defineExpiringWithParts(EXPIRED_RUNS, async (tx, orgId, ids, at) => {
+    await follow(tx, orgId, ids, at)
+    await deleteArtifactsOfRuns(tx, orgId, ids)
+    await deleteSubjectsOfRuns(tx, orgId, ids)
+    await deleteReports(tx, orgId, ids)
+    await deleteRunFacts(tx, orgId, ids)
+    await deleteAttempts(tx, orgId, ids)
+  })
+}
 
 const TABLES = ['ci_run_writers', 'provider_run_attempts', 'provider_run_jobs', 'provider_run_scores', 'provider_runs']
 
@@ -64,4 +70,22 @@ async function deleteReports(tx: Tx, orgId: string, runIds: readonly string[]): 
     delete from ci_reports
     where org_id = ${orgId}
       and run_id = any(${[...runIds]})`
+}
+
+/** An attempt with reports. `name` is for people, and `since` the time of its first report. */
+export type ReportedAttempt = { run_id: string; attempt: number; commit_sha: string | null; name: string; since: Date }
+
+/** The attempts of some runs that have reports. */
+export async function listReportedAttempts(db: Db, orgId: string, runIds: readonly string[]) {
+  return db<ReportedAttempt[]>`
+    select run.id as run_id, report.attempt, min(report.created_at) as since,
+      format('attempt %s of run %s of %s', report.attempt, run.external_run_id, left(run.pipeline_name, 100)) as name,
+      coalesce(attempt.commit_sha, run.attempt_commit_sha, run.commit_sha) as commit_sha
+    from ci_runs run
+    join ci_reports report on report.org_id = run.org_id and report.run_id = run.id
+    left join ci_run_attempts attempt
+      on attempt.org_id = run.org_id and attempt.run_id = run.id and attempt.number = report.attempt
+    where run.org_id = ${orgId}
+      and run.id = any(${[...runIds]})
+    group by run.id, run.org_id, report.attempt, attempt.commit_sha`
 }

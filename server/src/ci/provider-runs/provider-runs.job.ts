@@ -1,8 +1,22 @@
+import { normalizeAddress } from '../../codehosts/catalogue.ts'
+import { listOrganizations } from '../../organizations/organization.store.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { lazy } from '../../platform/lazy.ts'
-import { defineJob, enqueue, formatLoneParty } from '../../platform/queue/job.ts'
+import { publish } from '../../platform/queue/event.ts'
+import { defineJob, defineScheduledJob, enqueue, formatLoneParty } from '../../platform/queue/job.ts'
 import { update } from '../../platform/queue/update.ts'
-import { formatRepositoryKey, REPOSITORY_KEY, type RepositoryKey } from '../../repositories/repository-identity.ts'
+import { repositoryRenamed } from '../../repositories/repository.events.ts'
+import { findOnHost } from '../../repositories/repository.store.ts'
+import {
+  formatRepositoryKey,
+  REPOSITORY_KEY,
+  type RepositoryKey,
+  splitAddress,
+} from '../../repositories/repository-identity.ts'
+import type { Services } from '../../services.ts'
+import { listRunRepositories } from '../evidence/newest-runs.store.ts'
+import { addressChanged } from '../runs/run.events.ts'
+import { updateRunAddresses } from '../runs/run-row.store.ts'
 import { insertUnscored } from './provider-run.store.ts'
 
 /** An import queues much of this work; it must not hold up the import or what people wait for. */
@@ -51,3 +65,28 @@ export const readRunFailuresJob = defineJob('ci.read-run-failures', {
 export async function enqueueCompletion(db: Db, repository: RepositoryKey, runId: string): Promise<void> {
   await Promise.all([insertUnscored(db, repository, [runId]), enqueue(db, completeRunsJob, repository)])
 }
+
+const REPOSITORIES_MAX = 10_000
+
+/**
+ * Runs every hour: gives stored runs the one address of their repository (ci-evidence §1). After an
+ * upgrade, programs of the version before may store former ones for a while.
+ */
+export const normalizeAddresses = defineScheduledJob<Services>('ci.normalize-addresses', {
+  schedule: '7 * * * *',
+  async run({ sql }): Promise<void> {
+    for (const { id: org_id } of await listOrganizations(sql))
+      for (const from of await listRunRepositories(sql, org_id, REPOSITORIES_MAX)) {
+        const to = normalizeAddress(from)
+        if (to === from) continue
+        while ((await updateRunAddresses(sql, { org_id, from, to })) > 0);
+        const { host, name } = splitAddress(to)
+        await sql.begin(async (tx) => {
+          await publish(tx, addressChanged, { org_id, from, to })
+          const linked = await findOnHost(tx, org_id, host, name)
+          if (linked)
+            await publish(tx, repositoryRenamed, { org_id, provider: linked.provider, repository_id: linked.id })
+        })
+      }
+  },
+})

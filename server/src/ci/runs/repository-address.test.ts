@@ -41,7 +41,26 @@ const SAME: [normal: string, forms: string[]][] = [
   ['gitlab.com/group/sub/deep/api', ['https://gitlab.com/group/sub/deep/api.git', 'git@gitlab.com:group/sub/deep/api']],
   ['github.com/Acme/API', ['https://github.com/Acme/API']],
   ['github.com/acme/api.git-tools', ['git@github.com:acme/api.git-tools.git']],
-  ['dev.azure.com/acme/My Project/_git/api', ['https://dev.azure.com/acme/My%20Project/_git/api']],
+  [
+    'dev.azure.com/acme/My Project/api',
+    [
+      'https://dev.azure.com/acme/My%20Project/_git/api',
+      'https://dev.azure.com/acme/My%20Project/api',
+      'git@ssh.dev.azure.com:v3/acme/My%20Project/api'.replace('%20', ' '),
+      'ssh://git@ssh.dev.azure.com/v3/acme/My%20Project/api',
+      'acme@vs-ssh.visualstudio.com:v3/acme/My Project/api',
+      'https://acme.visualstudio.com/My%20Project/_git/api',
+      'https://ACME.visualstudio.com/DefaultCollection/My%20Project/_git/api',
+    ],
+  ],
+  ['dev.azure.com/acme/shop/shop', ['https://dev.azure.com/acme/_git/shop', 'https://acme.visualstudio.com/_git/shop']],
+  // A project's key of Bitbucket Server is in lower case in the addresses to clone from.
+  ['git.example.com/SHOP/web', ['ssh://git@git.example.com:7999/shop/web.git', 'git.example.com:7999/SHOP/web']],
+  ['git.example.com/~ANN/web', ['ssh://git@git.example.com:7999/~ann/web.git']],
+  // They can be the names of groups of a GitLab.
+  ['git.example.com/scm/shop/web', ['https://git.example.com/scm/shop/web.git']],
+  ['git.example.com/tfs/web/_git/shop', ['https://git.example.com/tfs/web/_git/shop']],
+  ['gitlab.com/v3/acme/web/shop', ['git@gitlab.com:v3/acme/web/shop']],
   ['localhost/acme/api', ['localhost/acme/api', 'http://localhost/acme/api']],
 ]
 

@@ -1,3 +1,5 @@
+import { normalizeAddress } from '../../codehosts/catalogue.ts'
+
 const DEFAULT_PORTS: Record<string, string> = {
   'http:': '80',
   'https:': '443',
@@ -18,8 +20,9 @@ export class RepositoryAddressError extends Error {}
 
 /**
  * Converts a URL, an scp-style address or `host/owner/name` to `host/owner/name`: the host in lower
- * case, no scheme, no `.git`, and a port only if it is not the default port of the scheme. Throws
- * `RepositoryAddressError`. Its message never contains the address, which may include a password.
+ * case, no scheme, no `.git`, and a port only if it is not the default port of the scheme. There is
+ * one form for each repository (`normalizeAddress`). Throws `RepositoryAddressError`. Its message
+ * never contains the address, which may include a password.
  */
 export function normalizeRepository(address: string): string {
   const text = address.trim()
@@ -27,7 +30,7 @@ export function normalizeRepository(address: string): string {
   const { host, path } = text.includes('://') ? fromUrl(text) : (fromScp(text) ?? fromPath(text))
   const lower = host.toLowerCase()
   if (!HOST.test(lower)) throw new RepositoryAddressError('must start with a host name')
-  return [lower, ...normalizePath(path)].join('/')
+  return normalizeAddress([lower, ...normalizePath(path)].join('/'))
 }
 
 type Parts = { host: string; path: string }

@@ -295,3 +295,45 @@ export async function updateRunNames(db: Db, repository: RepositoryKey, after: s
     from batch`
   return row?.last ?? null
 }
+
+/** An address under which runs are stored, and the one form that it has now. */
+export type AddressChange = { org_id: string; from: string; to: string }
+
+/**
+ * Gives some runs of a repository the present form of its address, with their attempts and
+ * artifacts. Returns how many they were.
+ */
+export async function updateRunAddresses(db: Db, { org_id, from, to }: AddressChange): Promise<number> {
+  const [row] = await db<[{ count: number }]>`
+    with batch as (
+      select id
+      from ci_runs
+      where org_id = ${org_id}
+        and repository = ${from}
+      limit ${RENAMED_AT_ONCE}
+    ), renamed as (
+      update ci_runs run
+      set repository = ${to},
+        attempt_repository = case when attempt_repository = ${from} then ${to} else attempt_repository end
+      from batch
+      where run.org_id = ${org_id}
+        and run.id = batch.id
+    ), attempts as (
+      update ci_run_attempts attempt
+      set repository = ${to}
+      from batch
+      where attempt.org_id = ${org_id}
+        and attempt.run_id = batch.id
+        and attempt.repository = ${from}
+    ), artifacts as (
+      update ci_artifacts artifact
+      set claimed_repository = ${to}
+      from batch
+      where artifact.org_id = ${org_id}
+        and artifact.run_id = batch.id
+        and artifact.claimed_repository = ${from}
+    )
+    select count(*)::int as count
+    from batch`
+  return row.count
+}

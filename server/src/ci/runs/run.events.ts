@@ -46,7 +46,7 @@ export const ownershipCompleted = defineEvent('ci.ownership.completed', {
  * or artifacts of a run's attempt were replaced or deleted, or a stream of security reports was
  * replaced or ended (trust §2). `what` and `by` are words for people. `since` and `at` are RFC 3339
  * times: when policies can have been given it first, and when it went. A stream has its repository,
- * and its branch unless it is that of the tracked one.
+ * and its branch unless it is that of the tracked one. A run that was deleted has its commit.
  */
 export const evidenceReplaced = defineEvent('ci.evidence.replaced', {
   payload: definePayload({
@@ -57,6 +57,7 @@ export const evidenceReplaced = defineEvent('ci.evidence.replaced', {
     at: text,
     run_id: Optional(text),
     attempt: Optional(integer),
+    commit_sha: Optional(text),
     repository: Optional(text),
     branch: Optional(text),
   }),
@@ -66,3 +67,12 @@ export const evidenceReplaced = defineEvent('ci.evidence.replaced', {
 })
 
 export type EvidenceReplaced = PayloadOf<typeof evidenceReplaced.payload>
+
+/**
+ * Published when runs that were stored under a former address of a repository have its present one.
+ */
+export const addressChanged = defineEvent('ci.repository.address-changed', {
+  payload: definePayload({ org_id: text, from: text, to: text }),
+  subject: ({ to }) => ({ type: 'repository', id: null, repository: to }),
+  updates: () => [update('run'), update('deployment')],
+})

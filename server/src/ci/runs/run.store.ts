@@ -283,6 +283,11 @@ export function buildRunLane(db: Db, { org_id, run_id }: { org_id: string; run_i
   return db`(select trust from ci_runs where org_id = ${org_id} and id = ${run_id})`
 }
 
+/** SQL: whether a run satisfies a condition on `run`. */
+export function buildRunExists(db: Db, key: { org_id: string; run_id: string }, condition: ReturnType<Db>) {
+  return db`exists (select from ci_runs run where run.org_id = ${key.org_id} and run.id = ${key.run_id} and ${condition})`
+}
+
 /**
  * SQL: the repository of an attempt, as `host/owner/name`. `alias` has its `pipeline_run_id` and
  * `attempt`.

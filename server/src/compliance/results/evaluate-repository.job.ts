@@ -1,4 +1,5 @@
 import { findRunRepository, listRunRepositories } from '../../ci/evidence/newest-runs.store.ts'
+import type { AddressChange } from '../../ci/runs/run-row.store.ts'
 import { MINUTE_MS } from '../../platform/clock.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { defineJob, defineScheduledJob, enqueue } from '../../platform/queue/job.ts'
@@ -134,6 +135,14 @@ export async function refreshRunResults({ sql }: Services, { org_id, run_id }: {
   if (!(await hasPolicies(sql, org_id))) return
   const repository = await findRunRepository(sql, org_id, run_id)
   if (repository !== null) await enqueue(sql, evaluateRepositoryJob, { org_id, repository })
+}
+
+/** After the runs of a repository got another address: its results are those of this address. */
+export async function refreshRenamedResults({ sql }: Services, { org_id, from, to }: AddressChange) {
+  await sql.begin(async (tx) => {
+    await deleteOtherResults(tx, org_id, from, [])
+    if (await hasPolicies(tx, org_id)) await enqueue(tx, evaluateRepositoryJob, { org_id, repository: to })
+  })
 }
 
 /** After a security report was read: evaluates every repository of the report's name. */

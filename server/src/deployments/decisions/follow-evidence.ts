@@ -1,10 +1,13 @@
 import { insertAuditEntry, listHistory, SYSTEM } from '../../audit/audit.store.ts'
 import { listRunCommits } from '../../ci/evidence/newest-runs.store.ts'
-import type { EvidenceReplaced } from '../../ci/runs/run.events.ts'
+import { listReportedAttempts } from '../../ci/pipeline-runs/expired-run.store.ts'
+import { type EvidenceReplaced, evidenceReplaced } from '../../ci/runs/run.events.ts'
+import type { Tx } from '../../platform/db/sql.ts'
+import { publish } from '../../platform/queue/event.ts'
 import { enqueue } from '../../platform/queue/job.ts'
 import { publishUpdates, update } from '../../platform/queue/update.ts'
 import type { Services } from '../../services.ts'
-import { listAskedWith } from '../waiting-deployment.store.ts'
+import { listAskedWith, listDeployed } from '../waiting-deployment.store.ts'
 import { decideByPolicyJob } from './decide-by-policy.ts'
 
 const ACTION = 'deployment.replace_evidence'
@@ -19,7 +22,8 @@ export async function followEvidence({ sql, clock }: Services, gone: EvidenceRep
   const said = `Policies were asked with ${what}. `
   const reason = `${said}It was replaced or removed by ${by} (${at.slice(0, 19).replace('T', ' ')} UTC).`
   await sql.begin(async (tx) => {
-    const commits = gone.run_id === undefined ? [] : await listRunCommits(tx, org_id, gone.run_id)
+    const stored = gone.run_id === undefined ? [] : await listRunCommits(tx, org_id, gone.run_id)
+    const commits = gone.commit_sha === undefined ? stored : [...stored, gone.commit_sha]
     for (const { id, asked_at, is_open } of await listAskedWith(tx, gone, commits)) {
       const object = { type: 'deployment', id }
       const isNoted = (await listHistory(tx, org_id, object)).some(
@@ -34,4 +38,20 @@ export async function followEvidence({ sql, clock }: Services, gone: EvidenceRep
       if (is_open) await enqueue(tx, decideByPolicyJob, { org_id, id })
     }
   })
+}
+
+/**
+ * Before retention deletes runs: tells the deployments whose policies can have been asked with
+ * their reports, which are those of the run or its commit (trust §2).
+ */
+export async function followExpiringRuns(tx: Tx, org_id: string, ids: readonly string[], now: Date): Promise<void> {
+  const attempts = await listReportedAttempts(tx, org_id, ids)
+  const deployed = await listDeployed(tx, org_id, attempts)
+  for (const { name, since, commit_sha, ...attempt } of attempts) {
+    if (!deployed.has(attempt.run_id) && !deployed.has(commit_sha)) continue
+    const by = 'the retention of the organization'
+    const times = { since: since.toISOString(), at: now.toISOString() }
+    const gone = { org_id, ...attempt, ...(commit_sha !== null && { commit_sha }), what: `the reports of ${name}`, by }
+    await publish(tx, evidenceReplaced, { ...gone, ...times })
+  }
 }

@@ -1,3 +1,4 @@
+import type { AddressChange } from '../../ci/runs/run-row.store.ts'
 import type { HostEventHandler } from '../../codehosts/deliveries/host-event-handler.ts'
 import type { HostDeployment, HostGateRequest } from '../../codehosts/host-deployment.ts'
 import type { HostSource } from '../../codehosts/host-event.ts'
@@ -16,6 +17,7 @@ import {
   type LockedDeployment,
   listHostDeployments,
   updateDeploymentRules,
+  updateOpenedNames,
   updateRepositoryName,
   upsertHostDeployment,
 } from '../host/host-deployment.store.ts'
@@ -153,6 +155,11 @@ export async function renameDeployments({ sql }: Services, renamed: RenamedRepos
   const { org_id, provider, repository_id } = renamed
   const repository = await findById(sql, org_id, provider, repository_id)
   if (repository) await updateRepositoryName(sql, org_id, repository)
+}
+
+/** After the runs of a repository got another address: gives their deployments its name. */
+export async function renameOpenedDeployments({ sql }: Services, changed: AddressChange): Promise<void> {
+  await updateOpenedNames(sql, changed)
 }
 
 /**

@@ -1,7 +1,8 @@
-import { buildRunLane } from '../../ci/runs/run.store.ts'
+import { buildLinkedRepository, buildRunExists, buildRunLane } from '../../ci/runs/run.store.ts'
 import type { TrustClass } from '../../ci/runs/trust.ts'
 import { MINUTE_MS } from '../../platform/clock.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
+import { buildEnvironmentsEqual } from '../../repositories/repository.store.ts'
 import type { NearestAttempts } from '../deployment-state.store.ts'
 import type { GateState } from '../deployment-state.ts'
 
@@ -54,10 +55,12 @@ export async function findOpenedGate(db: Db, key: OpenedGateKey): Promise<Opened
     where org_id = ${key.org_id}
       and run_id = ${key.run_id}
       and attempt = ${key.attempt}
-      and environment = ${key.environment}
+      and ${isForEnvironment(db, key)}
       and job = ${key.job}
       and superseded_by is null
-      and ${isOfLane(db, key)}`
+      and ${isOfLane(db, key)}
+    order by environment = ${key.environment} desc
+    limit 1`
   return row ?? null
 }
 
@@ -68,6 +71,19 @@ export async function updateSuperseded(tx: Tx, orgId: string, id: string, by: st
     set superseded_by = ${by}
     where org_id = ${orgId}
       and id = ${id}`
+}
+
+/** The name, or another spelling of it where the host of the run has no case. */
+function isForEnvironment(db: Db, { org_id, run_id, environment }: OpenedGateKey): ReturnType<Db> {
+  const host: Record<'provider' | 'address', ReturnType<Db>> = {
+    provider: db`(${buildLinkedRepository(db, org_id)}) ->> 'provider'`,
+    address: db`run.repository`,
+  }
+  const isSame: ReturnType<Db> = buildEnvironmentsEqual(db, [db`opened_gates.environment`, db`${environment}`], host)
+  return db`(
+    environment = ${environment}
+    or ${buildRunExists(db, { org_id, run_id }, isSame)}
+  )`
 }
 
 /** Gates from before lanes were stored belong to whatever lane their run has. */
@@ -85,7 +101,7 @@ export async function findNearestAttempts(tx: Tx, key: OpenedGateKey): Promise<N
     from opened_gates
     where org_id = ${key.org_id}
       and run_id = ${key.run_id}
-      and environment = ${key.environment}
+      and ${isForEnvironment(tx, key)}
       and job = ${key.job}
       and superseded_by is null
       and ${isOfLane(tx, key)}`

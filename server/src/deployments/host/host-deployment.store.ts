@@ -1,9 +1,11 @@
+import { buildAttemptRepository } from '../../ci/runs/run.store.ts'
+import type { AddressChange } from '../../ci/runs/run-row.store.ts'
 import { type DecisionTarget, formatHostDeploymentId, type HostDeployment } from '../../codehosts/host-deployment.ts'
 import type { HostSource } from '../../codehosts/host-event.ts'
 import { formatHostRunId } from '../../codehosts/host-run.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { LinkedRepository } from '../../repositories/repository.store.ts'
-import type { RepositoryKey } from '../../repositories/repository-identity.ts'
+import { type RepositoryKey, splitAddress } from '../../repositories/repository-identity.ts'
 import type { DeploymentKey } from '../deployment-state.ts'
 import { buildSameEnvironment } from './host-facts.store.ts'
 import type { EnvironmentRules, RuleDecision } from './host-facts.ts'
@@ -105,6 +107,17 @@ export async function updateRepositoryName(db: Db, orgId: string, repository: Li
       and repository_id = ${repository.id}
       and host_id is not null
       and repository_full_name <> ${repository.full_name}`
+}
+
+/** Gives the deployments of runs whose repository has another address its name. */
+export async function updateOpenedNames(db: Db, { org_id, from, to }: AddressChange): Promise<void> {
+  const { name } = splitAddress(to)
+  await db`
+    update deployments
+    set repository = ${shortName(name)}, repository_full_name = ${name}
+    where org_id = ${org_id}
+      and repository_full_name = ${splitAddress(from).name}
+      and ${buildAttemptRepository(db, org_id, 'deployments')} = ${to}`
 }
 
 export type DeploymentRow = Omit<HostDeployment, 'repository' | 'run' | 'creator' | 'description'> & {

@@ -6,6 +6,7 @@ import { formatHostRunId } from '../../codehosts/host-run.ts'
 import { buildIsNewer } from '../../codehosts/host-version.store.ts'
 import { computeHostVersion } from '../../codehosts/host-version.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
+import { buildEnvironmentsEqual } from '../../repositories/repository.store.ts'
 import type { DeploymentKey } from '../deployment-state.ts'
 import { buildEnvironmentNames } from './host-facts.store.ts'
 import type { DeploymentFacts, EnvironmentKey, EnvironmentRules } from './host-facts.ts'
@@ -142,8 +143,10 @@ export async function findEnvironmentRules(db: Db, key: EnvironmentKey, readSinc
     where org_id = ${key.org_id}
       and provider = ${key.provider}
       and repository_id = ${key.repository_id}
-      and name = ${key.environment}
-      and read_at > ${readSince}`
+      and ${buildEnvironmentsEqual(db, [db`name`, db`${key.environment}`], { provider: db`provider` })}
+      and read_at > ${readSince}
+    order by read_at desc
+    limit 1`
   return row?.rules ?? null
 }
 

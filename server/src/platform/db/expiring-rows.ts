@@ -68,7 +68,7 @@ export function defineExpiringWithParts(rows: ExpiringWithId, removeParts: Remov
     async remove(tx, batch) {
       const { removal, ids } = await lockExpired(tx, rows, batch)
       if (ids.length > 0) {
-        await removeParts(tx, batch.org_id, ids)
+        await removeParts(tx, batch.org_id, ids, batch.at)
         await deleteBy(tx, { tables: [rows.table], column: 'id' }, batch.org_id, ids)
       }
       return removal
@@ -76,7 +76,7 @@ export function defineExpiringWithParts(rows: ExpiringWithId, removeParts: Remov
   }
 }
 
-type RemoveParts = (tx: Tx, orgId: string, ids: readonly string[]) => Promise<void>
+export type RemoveParts = (tx: Tx, orgId: string, ids: readonly string[], at: Date) => Promise<void>
 
 export async function countExpired(db: Db, { table, isExpired }: ExpiringWithId, expiry: Expiry): Promise<number> {
   const [row] = await db<[{ count: number }]>`

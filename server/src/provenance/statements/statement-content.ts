@@ -1,3 +1,4 @@
+import { formatCloneAddress } from '../../codehosts/catalogue.ts'
 import { type DsseEnvelope, toCanonicalJson } from '../../platform/crypto/signed-bytes.ts'
 import type { LinkRow } from '../chain/link.store.ts'
 import { type ChainKey, type ChainPosition, getPosition } from '../chain/link.ts'
@@ -86,7 +87,7 @@ export function toChangeContent(change: RecordedChange, breaks: Breaks): Stateme
  * A commit of a repository. `gitCommit` is its SHA-1 or SHA-256 (in-toto Attestation, "DigestSet").
  */
 export function toCommitSubject({ host, full_name }: { host: string; full_name: string }, sha: string): Subject {
-  return { name: `git+https://${host}/${full_name}`, digest: { gitCommit: sha } }
+  return { name: `git+https://${formatCloneAddress(`${host}/${full_name}`)}`, digest: { gitCommit: sha } }
 }
 
 /** What determines the statement of a change. */

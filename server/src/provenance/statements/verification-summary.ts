@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import packageJson from '../../../package.json' with { type: 'json' }
+import { formatCloneAddress } from '../../codehosts/catalogue.ts'
 import {
   getVerdict,
   type PathLanes,
@@ -64,7 +65,7 @@ export function toSummaryContent({ deployment, record, inputs, issuedAt }: Verif
 }
 
 function resourceUri({ address, environment }: PromotedDeployment): string {
-  return `git+https://${address}?environment=${encodeURIComponent(environment)}`
+  return `git+https://${formatCloneAddress(address)}?environment=${encodeURIComponent(environment)}`
 }
 
 /**

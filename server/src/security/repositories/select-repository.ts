@@ -1,4 +1,4 @@
-import type { Provider } from '../../codehosts/catalogue.ts'
+import { normalizeName, type Provider } from '../../codehosts/catalogue.ts'
 import { repositoryAmbiguous } from '../../errors/security.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { createInvalidFieldError } from '../../platform/http/errors.ts'
@@ -133,7 +133,8 @@ const REPOSITORIES_READ_MAX = 100
  * provider.
  */
 export async function selectRepositories(db: Db, orgId: string, query: RepositoryQuery): Promise<RepositorySelection> {
-  const { repository: name = null, provider = null, repository_id: id } = query
+  const { repository, provider = null, repository_id: id } = query
+  const name = repository === undefined ? null : normalizeName(provider, repository)
   const providerId = id === undefined ? null : requireRepositoryId(provider, id, QUERY_FIELDS)
   const isOfAll = name === null && providerId === null
   if (isOfAll && provider === null) return { repositoryNos: null, provider }

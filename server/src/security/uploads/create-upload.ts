@@ -1,5 +1,6 @@
 import { type Actor, toPrincipal } from '../../access/actor.ts'
 import { insertAuditEntry } from '../../audit/audit.store.ts'
+import { normalizeName } from '../../codehosts/catalogue.ts'
 import { updateSbomSeenAgain } from '../../inventory/sboms/record-sbom.ts'
 import { isRepositoryVexAccepted } from '../../organizations/organization.store.ts'
 import { getNextUtcDayStart, getUtcDayStart } from '../../platform/clock.ts'
@@ -97,7 +98,7 @@ async function readSource(
   { org_id, credential }: Actor,
   { repository, provider = null, repositoryId = null, gitRef, commitSha }: NewSecurityUpload,
 ): Promise<RepositoryReference & { stated: Stated }> {
-  const asked = { name: repository, provider, providerId: repositoryId }
+  const asked = { name: normalizeName(provider, repository), provider, providerId: repositoryId }
   const stated = { git_ref: gitRef || null, commit_sha: commitSha ?? null }
   if (credential.type === 'user') return { ...asked, stated: { ...stated, lane: 'person' } }
   if (credential.type === 'api_key') return { ...asked, stated: { ...stated, lane: 'key' } }

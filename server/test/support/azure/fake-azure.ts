@@ -163,7 +163,7 @@ function connectWith(
 
 /** The names of projects stand between that of the organization and that of the repository. */
 function wholeName({ owner, project, name }: Repository): string {
-  return `${owner.login}/${project.name}/_git/${name}`
+  return `${owner.login}/${project.name}/${name}`
 }
 
 function idsOf(repository: Repository): string[] {

@@ -11,7 +11,7 @@ const repository: HostRepository = {
   provider: 'azure',
   host: 'dev.azure.com',
   id: REPOSITORY_ID,
-  full_name: 'acme/shop/_git/shop',
+  full_name: 'acme/shop/shop',
   owner_id: PROJECT,
   default_branch: 'main',
   html_url: 'https://dev.azure.com/acme/shop/_git/shop',

@@ -82,7 +82,7 @@ test('400 invalid_credentials: the sign-in page answers a token that is not know
 test('the token of a service principal is renewed when it is refused', async (t) => {
   const { fake, client, shop } = await setUp(t, { principal: true })
   fake.state.credentials.expireTokens()
-  assert.equal((await client.readRepository(shop.uuid))?.full_name, 'acme/acme products/_git/shop')
+  assert.equal((await client.readRepository(shop.uuid))?.full_name, 'acme/acme products/shop')
   const asked = fake.requests.filter((request) => request.includes('/oauth2/'))
   assert.equal(asked.length, 2)
   assert.deepEqual(fake.violations, [])
@@ -255,7 +255,7 @@ test('a renamed organization is found by its id, whatever its former name answer
   const { fake, client, shop, repository } = await setUp(t)
   assert.ok(await client.readRepository(repository.id))
   fake.rename(shop.owner, 'acme-inc')
-  assert.equal((await client.readRepository(repository.id))?.full_name, 'acme-inc/acme products/_git/shop')
+  assert.equal((await client.readRepository(repository.id))?.full_name, 'acme-inc/acme products/shop')
   const page = await client.listRepositories({})
   assert.ok(page !== 'not_modified' && page.items.length === 1)
   assert.deepEqual(fake.violations, [])

@@ -192,7 +192,7 @@ function parseRepository(value: unknown, organization: OrganizationName): HostRe
     provider: 'azure',
     host: organization.host,
     id: repository.id.toLowerCase(),
-    full_name: `${organization.name}/${project.name}/_git/${repository.name}`,
+    full_name: `${organization.name}/${project.name}/${repository.name}`,
     owner_id: organization.id,
     default_branch: parseBranch(repository.defaultBranch) ?? DEFAULT_BRANCH,
     html_url: parseText(repository.webUrl),

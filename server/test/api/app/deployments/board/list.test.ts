@@ -78,6 +78,34 @@ test('a place without a newer deployment, one that never succeeded, and deployme
   assert.deepEqual((await readBoard(caller)).cells, [])
 })
 
+test('the spellings of an environment are one place where the host has no case, and two elsewhere', async () => {
+  const caller = await api.caller()
+  await configureGate(api, caller, { environment: '*' })
+  for (const repository of ['github.com/acme/shop', 'gitlab.com/acme/other'])
+    for (const environment of ['Production', 'production']) {
+      api.clock.advance(1000)
+      const { id: run_id } = await createRun(api, caller, { repository })
+      const gate = await openGate(api, caller, { run_id, environment })
+      if (environment === 'production') continue
+      await answer(api, caller, gate.deployment_id, 'approve')
+      await succeed(caller, run_id)
+    }
+  const { cells } = await readBoard(caller)
+  assert.deepEqual(
+    cells.map((cell: Json) => [
+      cell.repository_full_name,
+      cell.environment,
+      cell.running?.environment,
+      cell.newer?.status,
+    ]),
+    [
+      ['acme/other', 'Production', 'Production', undefined],
+      ['acme/other', 'production', undefined, 'pending_approval'],
+      ['acme/shop', 'production', 'Production', 'pending_approval'],
+    ],
+  )
+})
+
 test('the search selects repositories by a part of their name', async () => {
   const caller = await api.caller()
   await configureGate(api, caller)

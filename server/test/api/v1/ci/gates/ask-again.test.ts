@@ -6,6 +6,7 @@ import { decideByPolicy } from '../../../../../src/deployments/decisions/decide-
 import { readReportFile } from '../../../../../src/security/uploads/read-report-file.ts'
 import { type Answer, startTestApi, type TestApi } from '../../../../support/api.ts'
 import { assertError } from '../../../../support/assert-error.ts'
+import { createRun } from '../../../../support/ci-runs.ts'
 import { configureGate, getDeployment, pollGate } from '../../../../support/gates.ts'
 import type { Json } from '../../../../support/json.ts'
 import { createPerson, requestAs } from '../../../../support/people.ts'
@@ -185,6 +186,22 @@ test('200 with the same gate for a used approval whose policies pass, and 201 wi
   assert.deepEqual([third.status, third.body.data.gate_id], [200, other.body.data.gate_id])
   await report('unit', 'pass')
   assert.equal((await post()).body.data.decision, 'approved')
+})
+
+test('a gate is the same in another spelling of its environment where the host has no case, and another one elsewhere', async () => {
+  await configureGate(api, caller, { environment: '*' })
+  const openAs = async (repository: string, ...environments: string[]) => {
+    const { id: run_id } = await createRun(api, caller, { repository })
+    const opened: string[] = []
+    for (const environment of environments) {
+      const body = { run_id, environment }
+      opened.push((await api.request('POST', '/v1/ci/gates', { key: caller.key, body })).body.data.deployment_id)
+    }
+    return new Set(opened).size
+  }
+  assert.equal(await openAs('github.com/acme/web', 'Production', 'production', 'PRODUCTION'), 1)
+  assert.equal(await openAs('github.com/acme/web', 'Production', 'production-eu'), 2)
+  assert.equal(await openAs('gitlab.com/acme/web', 'Production', 'production'), 2)
 })
 
 test('of twelve simultaneous requests for a used approval that is red, one is 201 and all have the new gate', async () => {

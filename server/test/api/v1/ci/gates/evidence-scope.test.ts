@@ -1,8 +1,11 @@
 // No second chance: whose evidence opens a gate.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
+import { buildExpiringRuns } from '../../../../../src/ci/pipeline-runs/expired-run.store.ts'
 import { checkPolicies } from '../../../../../src/commands/doctor-services.ts'
+import { followExpiringRuns } from '../../../../../src/deployments/decisions/follow-evidence.ts'
 import { compareNextVersion } from '../../../../../src/deployments/decisions/try-policy.ts'
+import { DAY_MS } from '../../../../../src/platform/clock.ts'
 import { startTestApi, type TestApi } from '../../../../support/api.ts'
 import { sendReport, TESTS } from '../../../../support/ci-reports.ts'
 import { createRun } from '../../../../support/ci-runs.ts'
@@ -78,9 +81,10 @@ let jobs = 0
 
 const statusOf = async (id: string): Promise<string> => (await getDeployment(api, caller, id)).status
 
+const reader = () => createPerson(api, { orgId: caller.orgId, slug: caller.slug, role: 'developer', name: 'Reader' })
+
 async function evidenceOf(id: string): Promise<Json[]> {
-  const reader = await createPerson(api, { orgId: caller.orgId, slug: caller.slug, role: 'developer', name: 'Reader' })
-  return (await requestAs(api, reader, 'GET', `/deployments/${id}/decision`)).body.data.evidence
+  return (await requestAs(api, await reader(), 'GET', `/deployments/${id}/decision`)).body.data.evidence
 }
 
 test('jobs that were not repeated count in later attempts, unless the policy has scope: attempt', async () => {
@@ -251,6 +255,40 @@ test('an unread approval waits again when the evidence of another run is replace
   assert.equal(await statusOf(opened), 'approved')
   await report(tests, [FAILED])
   assert.equal(await statusOf(opened), 'pending_approval')
+})
+
+test('evidence that retention deletes is noted, and a gate that waits or that nobody has read is asked again', async () => {
+  await demand(`attestations.exists(a, a.name == "lint") && ${TESTED}`)
+  const tests = await start()
+  await report(tests, [PASSED])
+  api.clock.advance(91 * DAY_MS)
+  const deploy = await start({ pipeline_name: 'deploy' })
+  assert.equal(await decide(deploy), 'pending')
+  const unread = opened
+  await report(deploy, [LINTED], { job: { name: 'lint' } })
+  assert.equal(await statusOf(unread), 'approved')
+  // The answer to its opening says that it is approved.
+  assert.equal(await decide(await start({ pipeline_name: 'release' })), 'approved')
+  const deployments = [unread, opened]
+  await api.services.sql`
+    update ci_runs set status = 'success', completed_at = started_at where org_id = ${caller.orgId} and id = ${tests.id}`
+  const at = api.clock.now()
+  const expired = { org_id: caller.orgId, before: new Date(at.getTime() - 90 * DAY_MS), at, limit: 100, from: null }
+  assert.equal(
+    (await api.services.sql.begin((tx) => buildExpiringRuns(followExpiringRuns).remove(tx, expired))).removed,
+    1,
+  )
+  await drainQueue(api)
+  assert.deepEqual(await Promise.all(deployments.map(statusOf)), ['pending_approval', 'approved'])
+  for (const id of deployments) {
+    const { body } = await requestAs(api, await reader(), 'GET', `/deployments/${id}/decision`)
+    const said = body.data.history.filter(({ action }: Json) => action === 'deployment.replace_evidence')
+    assert.equal(said.length, 1)
+    assert.match(
+      said[0].reason,
+      /the reports of attempt 1 of run .+ of ci\. It was .+ by the retention of the organization \(/,
+    )
+  }
 })
 
 test('policies from before the upgrade look at the attempt until their next version', async () => {

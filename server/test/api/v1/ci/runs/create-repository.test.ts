@@ -1,10 +1,16 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
+import { normalizeAddresses } from '../../../../../src/ci/provider-runs/provider-runs.job.ts'
 import { startTestApi, type TestApi } from '../../../../support/api.ts'
 import { assertInvalid } from '../../../../support/assert-error.ts'
 import { createRun, postRun } from '../../../../support/ci-runs.ts'
+import { configureGate, getDeployment, openGate } from '../../../../support/gates.ts'
+import { drainQueue } from '../../../../support/queue.ts'
+import { uploadReport } from '../../../../support/reports.ts'
+import { sarif } from '../../../../support/sarif.ts'
 
 let api: TestApi
 
@@ -83,4 +89,52 @@ test("linked_repository is never another organization's", async () => {
   const [owner, stranger] = [await api.caller(), await api.caller()]
   await link(owner.orgId, 'github', '42', 'acme/api')
   assert.equal((await createRun(api, stranger)).linked_repository, null)
+})
+
+test('runs in all forms of an address of Azure DevOps are of one repository, also those that were stored before', async () => {
+  const caller = await api.caller()
+  const { sql } = api.services
+  const stored = await createRun(api, caller, { repository: 'https://dev.azure.com/acme/web/_git/shop' })
+  assert.equal(stored.repository, 'dev.azure.com/acme/web/shop')
+  await configureGate(api, caller)
+  const gate = await openGate(api, caller, { run_id: stored.id })
+  const former = 'dev.azure.com/acme/web/_git/shop'
+  await sql`update ci_runs set repository = ${former}, attempt_repository = ${former} where id = ${stored.id}`
+  await sql`update deployments set repository_full_name = 'acme/web/_git/shop' where id = ${gate.deployment_id}`
+  const other = await createRun(api, caller, { repository: 'git.example.com/web/_git/shop' })
+  await link(caller.orgId, 'azure', 'a1', 'acme/web/shop', 'dev.azure.com')
+  await normalizeAddresses.run(api.services, null as never)
+  await drainQueue(api)
+  const runs = await sql`select id, repository, attempt_repository from ci_runs where org_id = ${caller.orgId}`
+  assert.deepEqual(
+    Object.fromEntries(runs.map(({ id, repository, attempt_repository: own }) => [id, [repository, own]])),
+    {
+      [stored.id]: ['dev.azure.com/acme/web/shop', 'dev.azure.com/acme/web/shop'],
+      [other.id]: ['git.example.com/web/_git/shop', null],
+    },
+  )
+  assert.equal((await getDeployment(api, caller, gate.deployment_id)).repository_full_name, 'acme/web/shop')
+})
+
+test('the upgrade names what was reported for a repository of Azure DevOps, and later reports go on with it', async () => {
+  const caller = await api.caller()
+  const { sql } = api.services
+  const upload = (repository: string, line: string) =>
+    uploadReport(api, caller, sarif([], line), { repository, provider: 'azure', repositoryId: undefined })
+  await upload('acme/web/shop', 'one')
+  await sql`update reported_repositories set name = 'acme/web/_git/shop' where org_id = ${caller.orgId}`
+  await link(caller.orgId, 'azure', 'a2', 'acme/other/_git/shop', 'dev.azure.com')
+  for (const name of ['0050_names_of_reports', '0051_names_of_repositories']) {
+    const text = readFileSync(new URL(`../../../../../migrations/${name}.sql`, import.meta.url), 'utf8')
+    const [{ position, rows }] = await sql.unsafe<[{ position: null; rows: number }]>(text, [null])
+    assert.deepEqual([position, rows], [null, 1], name)
+  }
+  await upload('acme/web/_git/shop', 'two')
+  const names = await sql`select name from reported_repositories where org_id = ${caller.orgId}`
+  assert.deepEqual(
+    names.map(({ name }) => name),
+    ['acme/web/shop'],
+  )
+  const [linked] = await sql`select full_name from repositories where org_id = ${caller.orgId}`
+  assert.equal(linked?.full_name, 'acme/other/shop')
 })

@@ -225,7 +225,7 @@ test('a token run past its deadline has timed out, and GET /v1/runs shows a run 
 
 for (const [provider, ciSystem, runId, repository] of [
   ['gitlab', 'gitlab-ci', '1519139981', 'gitlab.com/acme/shop'],
-  ['azure', 'azure-pipelines', '5021', 'dev.azure.com/acme/web/_git/shop'],
+  ['azure', 'azure-pipelines', '5021', 'dev.azure.com/acme/web/shop'],
 ] as const) {
   test(`201 verified for the own run of a ${provider} token`, async () => {
     const caller = await startTokenCaller(api, { provider })

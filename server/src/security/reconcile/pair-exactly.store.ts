@@ -100,8 +100,11 @@ export function buildNamedStreams(tx: Tx, streams: readonly NamedStream[]) {
 
 /** A stream with the names that its tool has in the report (`formatReportedTool`). */
 export type NamedStream = Stream & { names: readonly string[] }
-/** A stream with what the report states of its tool. */
-export type ReportedStream = NamedStream & { reported: ReportTool; unscanned: readonly string[] }
+/**
+ * A stream with what the report states of its tool. `isInParts`: this commit, or the one before,
+ * comes in several reports, so that what one lacks another may have.
+ */
+export type ReportedStream = NamedStream & { reported: ReportTool; unscanned: readonly string[]; isInParts: boolean }
 
 /**
  * Leaves stored findings as they are if the tool could not scan their files: they are neither

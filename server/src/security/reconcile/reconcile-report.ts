@@ -127,7 +127,8 @@ export async function reconcileReport(
     const { names, reported } = keyed.find(isOf) as KeyedTool
     const into = locked.replaced.find(({ from }) => from === stream.continues_id)?.into
     const continues_id = into ?? stream.continues_id
-    return { ...stream, continues_id, names, reported, unscanned: reported.unscanned ?? [] }
+    const isInParts = stream.parts_since !== null || isPartOfScan(stream, report)
+    return { ...stream, continues_id, names, reported, unscanned: reported.unscanned ?? [], isInParts }
   })
   const earlier = await lockEarlierStreams(tx, report, locked.streams)
   // Read after the locks are taken, so that a transaction that commits later has a later time.
@@ -266,7 +267,7 @@ async function mergeReport(
   const streams = await continueEarlier(incoming.tx, org_id, locked, at)
   const scope: MergeScope = { org_id, repository_no, has_edits, at }
   incoming.members.assignStreams(streams)
-  const paired = await returnElsewhere(await matchReport(incoming, scope, streams), streams)
+  const paired = await returnElsewhere(await matchReport(incoming, scope, streams, report.commit_sha), streams)
   const judged = await evaluateStreams(paired, streams, report)
   const grouped = await groupReport(paired)
   const written = await writeAndFollow(grouped, judged, has_triages)
@@ -343,7 +344,9 @@ async function continueEarlier(
     await updateStreamOfFindings(tx, orgId, { from: from.id, into: stream.id, isReplaced: false }, at)
     await updateContinuing(tx, orgId, stream.id, from)
     const { id, ...state } = from
-    continued.push({ ...stream, ...state, tool: stream.tool, subject: stream.subject, continued_id: id })
+    // Other categories continue the rest.
+    const own = { tool: stream.tool, subject: stream.subject, isInParts: true }
+    continued.push({ ...stream, ...state, ...own, continued_id: id })
   }
   return continued
 }

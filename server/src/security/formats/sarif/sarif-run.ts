@@ -10,6 +10,8 @@ export type SarifRun = {
   tool: ReportTool
   /** The image that the run is about; null if it names none. */
   subject: string | null
+  /** What may have its digest. */
+  imageNames: string[]
   /** False if `results` is null or absent: the run did not scan (§3.14.23). */
   hasResults: boolean
   /** True if `results` has no elements. */
@@ -123,6 +125,7 @@ export function createRun(checkout = new CheckoutDirectories()): SarifRun {
   return {
     tool: { name: 'unknown', version: null },
     subject: null,
+    imageNames: [],
     hasResults: false,
     isEmpty: true,
     invocations: [],

@@ -47,7 +47,7 @@ export type SarifRun = {
   /** Caches for results of the run. */
   fileLocations: Memo<FileLocation>
   kinds: Memo<FindingKind>
-  /** The names of fingerprints that do not tell its results apart. */
+  /** Fingerprints that do not tell its results apart: their names, or single values. */
   sharedFingerprints: ReadonlySet<string>
   automationId: string | null
   /** The levels that invocations set for rules (§3.20.5). */

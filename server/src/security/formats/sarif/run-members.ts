@@ -68,6 +68,9 @@ export const RUN_MEMBERS: Record<string, (member: RunMember) => void> = {
   'runs[*].invocations[*].executionSuccessful': ({ run, indexes, value }) => {
     if (value === false) getInvocation(run, indexes[0]).hasFailed = true
   },
+  'runs[*].invocations[*].processStartFailureMessage': ({ run, indexes, value }) => {
+    if (toText(value) !== null) getInvocation(run, indexes[0]).otherErrors.add(nameError({ message: { text: value } }))
+  },
   'runs[*].invocations[*].exitCode': ({ run, indexes, value }) => {
     if (typeof value === 'number') getInvocation(run, indexes[0]).exitCode = value
   },

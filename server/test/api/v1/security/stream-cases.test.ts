@@ -204,6 +204,18 @@ test('equal results of two parts of one commit are two findings: nothing moved b
   assert.equal((await listFindings(api, caller, { path: 'a/x.ts', state: 'open' })).length, 2, 'one commit, two texts')
 })
 
+test('equal results at two lines of two parts of one commit are two findings, of the next commit one that moved', async () => {
+  const at = (line: number) => placedResult({ rule: 'eval', file: 'a/x.ts', line, snippet: 'eval(one)' })
+  const parts = [at(10), placedResult({ rule: 'S' })]
+  await report(parts, { commitSha: '1111111' })
+  assert.equal((await report([at(40)], { commitSha: '1111111' })).counts.created, 1)
+  assert.equal((await report([at(10)], { commitSha: '1111111' })).counts.created, 0)
+  assert.deepEqual(await states(), ['a/x.ts open', 'a/x.ts open', 'src/a.ts open'])
+  assert.equal((await report([at(12), at(42)], { commitSha: '2222222' })).counts.created, 0)
+  await report([at(12), at(42), at(50)], { commitSha: '2222222' })
+  assert.equal((await report([at(12), at(50)], { commitSha: '2222222' })).counts.created, 0, 'fewer of them')
+})
+
 test('a job that is run again for its commit is whole: the next commit closes what it lacks', async () => {
   const commit = { commitSha: '1111111' }
   await report(inDirectory('a', 3), commit)

@@ -113,8 +113,8 @@ export function isPartOfScan(stream: Stream, { upload_id, commit_sha, reported_a
 }
 
 /**
- * These facts with the digests of the newest report. Reports of one commit may be about an image for
- * several platforms: then what all of them state counts.
+ * These facts with the digests of the newest report. Reports of one commit may be about an image
+ * for several platforms: then what all of them state counts.
  */
 function withDigests(
   facts: StreamFacts | null,

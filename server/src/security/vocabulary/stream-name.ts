@@ -87,7 +87,7 @@ export function normalizeSubject({ isImage, name, purl }: Subject): string | nul
   return isImage || name === null || PATH.test(name.trim()) ? null : name.trim() || null
 }
 
-/** The digests of images in texts such as references and package URLs; undefined if there are none. */
+/** The digests of images in references and package URLs; undefined if there are none. */
 export function collectDigests(texts: readonly (string | null)[]): string[] | undefined {
   const found = texts.flatMap(
     (text) =>

@@ -19,8 +19,8 @@ const OF_TEXT = /^primaryLocationLineHash\b/
 
 /**
  * Finds the fingerprints that identify nothing: those that all results of a run or of each of its
- * rules share (constants, hashes of the rule, the commit of a shallow clone), and single values that
- * several problems of a rule share.
+ * rules share (constants, hashes of the rule, the commit of a shallow clone), and single values
+ * that several problems of a rule share.
  */
 export async function readSharedFingerprints(source: ReportSource, { runs, spans }: ReadRuns): Promise<void> {
   const left = new Map(runs.map((run, index) => [index, { run, seen: new Values(), count: 0 }]))

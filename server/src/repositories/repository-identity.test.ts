@@ -85,13 +85,14 @@ test('requests and merge queues are untracked, also where no branch is known', (
   for (const ref of [
     'refs/pull/7/merge',
     'pull/7/merge',
+    '7/merge',
     'refs/merge-requests/7/head',
     'refs/merge-requests/7/train',
     'gh-readonly-queue/main/pr-7-0123456',
     'refs/heads/gh-readonly-queue/main/pr-7-0123456',
   ])
     assert.equal(isTracked(ref, null), false, ref)
-  for (const ref of ['main', 'refs/heads/pull', 'pull/request', 'refs/tags/v1'])
+  for (const ref of ['main', 'refs/heads/pull', 'pull/request', '7/merged', 'refs/tags/v1'])
     assert.equal(isTracked(ref, null), true)
 })
 

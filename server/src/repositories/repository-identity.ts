@@ -107,7 +107,9 @@ export function parseBranchName(ref: string | null): string | null {
   return ref.startsWith(BRANCH_REF) ? ref.slice(BRANCH_REF.length) || null : null
 }
 
-const PROPOSED = /^(?:pull|pull-requests|merge-requests)\/\d+\/|^(?:refs\/heads\/)?gh-readonly-queue\//
+/** `7/merge` is the `GITHUB_REF_NAME` of a pull request. */
+const PROPOSED =
+  /^(?:pull|pull-requests|merge-requests)\/\d+\/|^\d+\/(?:merge|head)$|^(?:refs\/heads\/)?gh-readonly-queue\//
 
 /**
  * Whether a report about this ref is about the tracked branch of its repository. A report without a

@@ -10,6 +10,7 @@ import { listFindings } from '../support/findings.ts'
 import { applyAlerts, connect, dependencyAlert } from '../support/host-alerts.ts'
 import { drainQueue } from '../support/queue.ts'
 import { createUpload, getUpload, putFile, uploadReport } from '../support/reports.ts'
+import { sarif } from '../support/sarif.ts'
 import { dismissAll } from '../support/triage.ts'
 import { csaf, notAffected, openVex, vulnerable } from '../support/vex.ts'
 
@@ -104,6 +105,58 @@ test('statements that match no finding are counted in a warning', async () => {
   const image = 'pkg:oci/app@sha256%3Aaaaa?repository_url=ghcr.io%2Facme'
   const { warnings } = await upload(openVex([notAffected(ID, [LODASH]), notAffected(ID, [image])]))
   assert.deepEqual(warnings, ['Statements that match no finding: 1. They apply to what later reports contain.'])
+})
+
+test('a statement about one digest of an image ends when a report is about the next build of it, in every format', async () => {
+  const [built, rebuilt] = ['a', 'b'].map((digit) => `sha256:${digit.repeat(64)}`) as [string, string]
+  const image = (digest: string) => `pkg:oci/app@${digest}?repository_url=ghcr.io/acme/app`
+  const results = [
+    { ruleId: ID, message: { text: `Package: lodash\nInstalled Version: 4.17.20\nVulnerability ${ID}` } },
+  ]
+  const reports: Record<string, (digest: string) => object> = {
+    sarif: (digest) =>
+      sarif(results, 'Trivy', {
+        properties: { imageName: 'ghcr.io/acme/app:1', repoDigests: [`ghcr.io/acme/app@${digest}`] },
+      }),
+    cyclonedx: (digest) => {
+      const report = vulnerable({ [LODASH]: ID })
+      const component = { type: 'container', name: 'ghcr.io/acme/app:1', version: digest }
+      return { ...report, metadata: { ...report.metadata, component } }
+    },
+    spdx: (digest) => ({
+      spdxVersion: 'SPDX-2.3',
+      SPDXID: 'SPDXRef-DOCUMENT',
+      name: 'app',
+      documentDescribes: ['SPDXRef-image'],
+      packages: [
+        {
+          name: 'ghcr.io/acme/app',
+          SPDXID: 'SPDXRef-image',
+          primaryPackagePurpose: 'CONTAINER',
+          externalRefs: [
+            { referenceCategory: 'PACKAGE-MANAGER', referenceType: 'purl', referenceLocator: image(digest) },
+          ],
+        },
+        {
+          name: 'lodash',
+          SPDXID: 'SPDXRef-lodash',
+          versionInfo: '4.17.20',
+          externalRefs: [
+            { referenceCategory: 'PACKAGE-MANAGER', referenceType: 'purl', referenceLocator: LODASH },
+            { referenceCategory: 'SECURITY', referenceType: 'advisory', referenceLocator: `https://x.example/${ID}` },
+          ],
+        },
+      ],
+    }),
+  }
+  for (const [format, reportOf] of Object.entries(reports)) {
+    caller = await api.caller()
+    await upload(reportOf(built))
+    await upload(openVex([notAffected(ID, [{ '@id': image(built), subcomponents: [{ '@id': 'pkg:npm/lodash' }] }])]))
+    assert.equal((await only()).state, 'dismissed', format)
+    await upload(reportOf(rebuilt))
+    assert.equal((await only()).state, 'open', format)
+  }
 })
 
 test('documents of several authors and categories apply together; the newest statement counts', async () => {

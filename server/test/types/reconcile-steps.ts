@@ -19,7 +19,7 @@ type Scope = { org_id: string; repository_no: number; has_edits: boolean; at: Da
 export async function rightOrder(tx: Tx, members: ReportMembers, report: Report, scope: Scope): Promise<void> {
   const copy = await copyIncoming(tx, members)
   const incoming = await copy.end()
-  const paired = await matchReport(incoming, scope, [])
+  const paired = await matchReport(incoming, scope, [], null)
   const grouped = await groupReport(paired)
   const written = await upsertFindings(grouped, [])
   const recorded = await updateReportedStreams(written, report, [])
@@ -29,15 +29,15 @@ export async function rightOrder(tx: Tx, members: ReportMembers, report: Report,
 export async function pairsBeforeTheCopyEnds(tx: Tx, members: ReportMembers, scope: Scope): Promise<void> {
   const copy = await copyIncoming(tx, members)
   // @ts-expect-error The report must be copied completely before it is paired.
-  await matchReport(copy, scope, [])
+  await matchReport(copy, scope, [], null)
   // @ts-expect-error A transaction is no handle, even with everything that the handle has.
-  await matchReport({ tx, members }, scope, [])
+  await matchReport({ tx, members }, scope, [], null)
 }
 
 export async function skipsSteps(incoming: Incoming, report: Report, scope: Scope): Promise<void> {
   // @ts-expect-error A report must be paired before it is grouped.
   await groupReport(incoming)
-  const paired = await matchReport(incoming, scope, [])
+  const paired = await matchReport(incoming, scope, [], null)
   // @ts-expect-error A report must be grouped before its findings are written.
   await upsertFindings(paired, [])
   // @ts-expect-error Nor does it help to look like a grouped report.

@@ -21,24 +21,46 @@ export type ReportedCandidate = TrackedFinding & {
 /** More stored findings of a report's streams are not compared. The newest ones come first. */
 const STORED_MAX = 200_000
 
-/** SQL: whether a stored finding without a pair may have one by the rules. */
-function isStoredCandidate(tx: Tx, streamIds: readonly number[]): ReturnType<Tx> {
+/** The streams whose commits come in several reports, and the commit of this report. */
+export type Parts = { inParts: readonly number[]; commit: string | null }
+export type ComparedStreams = Parts & { streamIds: readonly number[] }
+
+/**
+ * SQL: whether a stored finding without a pair may have one by the rules. What another report of
+ * the commit had is still there: nothing changed since.
+ */
+function isStoredCandidate(tx: Tx, { streamIds, inParts, commit }: ComparedStreams): ReturnType<Tx> {
   return tx`
     paired.stream_id = any(${[...streamIds]})
     and paired.position is null
-    and (paired.was_open or not paired.was_missing)`
+    and (paired.was_open or not paired.was_missing)
+    and not (
+      paired.stream_id = any(${[...inParts]}::bigint[])
+      and coalesce(
+        finding.last_commit_sha,
+        (
+          select commit_sha
+          from finding_streams stream
+          where stream.org_id = finding.org_id
+            and stream.id = finding.stream_id
+        )
+      ) is not distinct from ${commit}
+    )`
 }
 
 /**
  * Reads the stored findings of these streams that have no pair. Dismissed findings that were
  * missing from the previous report are left out: only an exact match brings them back.
  */
-export async function listStoredCandidates({ tx, scope }: ExactPairs, streamIds: number[]): Promise<StoredCandidate[]> {
+export async function listStoredCandidates(
+  { tx, scope }: ExactPairs,
+  compared: ComparedStreams,
+): Promise<StoredCandidate[]> {
   return tx<StoredCandidate[]>`
     select paired.stream_id, paired.finding_id, ${trackedColumns(tx, tx`finding`)}
     from paired
     join findings finding on finding.org_id = ${buildAverageId(tx, scope.org_id)} and finding.id = paired.finding_id
-    where ${isStoredCandidate(tx, streamIds)}
+    where ${isStoredCandidate(tx, compared)}
     order by paired.was_missing, paired.finding_id desc
     limit ${STORED_MAX}`
 }
@@ -52,7 +74,7 @@ const COMPARED = ['rule', 'fingerprint', 'relocation', 'context']
  */
 export async function listReportedCandidates(
   { tx, scope }: ExactPairs,
-  streamIds: number[],
+  streams: ComparedStreams,
 ): Promise<ReportedCandidate[]> {
   const compared = (of: ReturnType<Tx>): ReturnType<Tx> => tx`
     ${of}.path, coalesce(${of}.rule_id, '?' || ${of}.title) as rule, ${of}.fingerprint, ${of}.relocation, ${of}.context`
@@ -63,13 +85,13 @@ export async function listReportedCandidates(
       select ${compared(tx`finding`)}
       from paired
       join findings finding on finding.org_id = ${buildAverageId(tx, scope.org_id)} and finding.id = paired.finding_id
-      where ${isStoredCandidate(tx, streamIds)}
+      where ${isStoredCandidate(tx, streams)}
     ),
     fresh as materialized (
       select paired.stream_id, position, incoming.earlier_rules, ${compared(tx`incoming`)}
       from paired
       join incoming using (position)
-      where paired.stream_id = any(${streamIds})
+      where paired.stream_id = any(${[...streams.streamIds]})
         and paired.finding_id is null
     ),
     shared as materialized (

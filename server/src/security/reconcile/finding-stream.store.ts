@@ -36,6 +36,8 @@ export type StreamFacts = {
   rules: number
   /** A sample. */
   components: readonly string[]
+  /** Of the image in the newest report; absent if that states none. */
+  digests?: readonly string[]
 }
 
 /** What the newest report lacks without closing it, and the number of its results. */

@@ -75,7 +75,11 @@ async function judgeStream(
       id: stream.id,
       tool: stream.reported.name,
       tool_version: stream.reported.version,
-      facts: (held === null && !isPart) || isFirst ? toFacts(stream.reported) : stream.facts,
+      facts: withDigests(
+        (held === null && !isPart) || isFirst ? toFacts(stream.reported) : stream.facts,
+        tool,
+        isPart ? stream.facts?.digests : null,
+      ),
       held: isOlder ? stream.held : held,
       parts_since: isPart && !isWhole ? (stream.parts_since ?? (missing > 0 ? stream.seen_at : null)) : null,
     },
@@ -106,6 +110,26 @@ export function isPartOfScan(stream: Stream, { upload_id, commit_sha, reported_a
   if (commit_sha === null || stream.commit_sha === null || stream.upload_id === upload_id) return false
   const isSame = commit_sha.startsWith(stream.commit_sha) || stream.commit_sha.startsWith(commit_sha)
   return isSame && Math.abs(reported_at.getTime() - stream.reported_at.getTime()) <= SCAN_MS
+}
+
+/**
+ * These facts with the digests of the newest report. Reports of one commit may be about an image
+ * for several platforms: then what all of them state counts.
+ */
+function withDigests(
+  facts: StreamFacts | null,
+  { digests }: ReportTool,
+  before: readonly string[] | undefined | null,
+): StreamFacts | null {
+  if (facts === null) return null
+  const { digests: _, ...others } = facts
+  const all = before === null ? digests : digests && before?.filter((digest) => digests.includes(digest))
+  return { ...others, ...(all && { digests: all }) }
+}
+
+/** Whether the report is about another image than the one before, under the same name. */
+export function isOtherImage({ facts }: Pick<Stream, 'facts'>, update: StreamUpdate): boolean {
+  return JSON.stringify(facts?.digests) !== JSON.stringify(update.facts?.digests)
 }
 
 export function toFacts({ failures = [], scope, components }: ReportTool): StreamFacts {

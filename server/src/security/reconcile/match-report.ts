@@ -4,11 +4,13 @@ import type { MergeScope } from '../writing/grouping.store.ts'
 import {
   type CandidateMatch,
   type CertainPair,
+  type ComparedStreams,
   listCertainPairs,
   listReportedCandidates,
   listStoredCandidates,
   listStreamFindings,
   type MatchedPairs,
+  type Parts,
   type ReportedCandidate,
   type StoredCandidate,
   type StreamFile,
@@ -45,15 +47,17 @@ export async function listSameFindings(
   }
 }
 
-/** Pairs the findings of the report with the stored findings of its streams. */
+/** Pairs the findings of a report about this commit with the stored findings of its streams. */
 export async function matchReport(
   incoming: Incoming,
   scope: MergeScope,
   streams: readonly ReportedStream[],
+  commit: string | null,
 ): Promise<Paired> {
   await updateRenamedRules(incoming, scope.org_id, streams)
   const exact = await insertExactPairs(incoming, scope, streams)
-  const matched = await matchCandidates(await deleteUnscannedPairs(exact, streams))
+  const inParts = streams.filter(({ isInParts }) => isInParts).map(({ id }) => id)
+  const matched = await matchCandidates(await deleteUnscannedPairs(exact, streams), { inParts, commit })
   const isAnyNew = matched.earlier.length > 0 && hasPairs(matched, 'fresh')
   const returning = isAnyNew ? await listReturning(matched) : []
   const reopened = await updateReopenedPairs(matched, matchReopened(returning))
@@ -64,9 +68,9 @@ export async function matchReport(
  * Applies the matching rules to the findings whose pair is not certain. Streams where only one side
  * has such findings are skipped.
  */
-async function matchCandidates(exact: ExactPairs): Promise<MatchedPairs> {
+async function matchCandidates(exact: ExactPairs, parts: Parts): Promise<MatchedPairs> {
   const streamIds = exact.counts.filter(({ fresh, absent }) => fresh > 0 && absent > 0).map((of) => of.stream_id)
-  const byStream = streamIds.length > 0 ? await readCandidates(exact, streamIds) : []
+  const byStream = streamIds.length > 0 ? await readCandidates(exact, { streamIds, ...parts }) : []
   return updateMatchedPairs(
     exact,
     byStream.flatMap((candidates) => matchStream(candidates, exact.members)),
@@ -74,19 +78,27 @@ async function matchCandidates(exact: ExactPairs): Promise<MatchedPairs> {
 }
 
 /** The findings of one stream to match. `anchors` are certain pairs in the same files. */
-type Candidates = { stored: StoredCandidate[]; reported: ReportedCandidate[]; anchors: [number, number][] }
+type Candidates = {
+  stored: StoredCandidate[]
+  reported: ReportedCandidate[]
+  anchors: [number, number][]
+  isInParts: boolean
+}
 
-async function readCandidates(exact: ExactPairs, streamIds: number[]): Promise<Candidates[]> {
-  const byStream = new Map<number, Candidates>(streamIds.map((id) => [id, { stored: [], reported: [], anchors: [] }]))
+async function readCandidates(exact: ExactPairs, compared: ComparedStreams): Promise<Candidates[]> {
+  const { streamIds, inParts } = compared
+  const byStream = new Map<number, Candidates>(
+    streamIds.map((id) => [id, { stored: [], reported: [], anchors: [], isInParts: inParts.includes(id) }]),
+  )
   const of = ({ stream_id: id }: { stream_id: number }) => byStream.get(id) as Candidates
-  for (const finding of await listStoredCandidates(exact, streamIds)) of(finding).stored.push(finding)
-  for (const finding of await listReportedCandidates(exact, streamIds)) of(finding).reported.push(finding)
-  const compared = [...byStream.values()].filter(({ stored, reported }) => stored.length > 0 && reported.length > 0)
-  for (const pair of await listCertainPairs(exact, collectFiles(compared))) {
+  for (const finding of await listStoredCandidates(exact, compared)) of(finding).stored.push(finding)
+  for (const finding of await listReportedCandidates(exact, compared)) of(finding).reported.push(finding)
+  const both = [...byStream.values()].filter(({ stored, reported }) => stored.length > 0 && reported.length > 0)
+  for (const pair of await listCertainPairs(exact, collectFiles(both))) {
     const { stored, reported, anchors } = of(pair)
     anchors.push([stored.push(toStored(pair)) - 1, reported.push(pair) - 1])
   }
-  return compared
+  return both
 }
 
 /** The stored finding of a certain pair, at its own place. */
@@ -111,7 +123,8 @@ function collectFiles(compared: readonly Candidates[]): StreamFile[] {
 }
 
 /** A rule that had another id before is the same rule, unless the report has findings of both. */
-function matchStream({ stored: before, reported, anchors }: Candidates, members: ReportMembers): CandidateMatch[] {
+function matchStream(candidates: Candidates, members: ReportMembers): CandidateMatch[] {
+  const { stored: before, reported, anchors, isInParts } = candidates
   const renamed = new Map(
     reported.flatMap(({ earlier_rules, rule_id }) => (earlier_rules ?? []).map((id) => [id, rule_id])),
   )
@@ -120,7 +133,7 @@ function matchStream({ stored: before, reported, anchors }: Candidates, members:
     const id = ids.has(finding.rule_id) ? undefined : renamed.get(finding.rule_id ?? '')
     return id === undefined ? finding : { ...finding, rule_id: id }
   })
-  return matchFindings(stored, reported, anchors).map(({ stored: from, reported: to, method }) => {
+  return matchFindings(stored, reported, anchors, isInParts).map(({ stored: from, reported: to, method }) => {
     const { finding_id } = stored[from] as StoredCandidate
     const { position } = reported[to] as ReportedCandidate
     return { position, finding_id, method }

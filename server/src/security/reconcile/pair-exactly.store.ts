@@ -13,7 +13,7 @@ export type ExactPairs = After<'pair exactly'> & Pairs
 export async function insertExactPairs(
   { tx, members }: Incoming,
   scope: MergeScope,
-  streams: readonly NamedStream[],
+  streams: readonly ReportedStream[],
 ): Promise<ExactPairs> {
   const earlier = streams.filter(({ reported_at }) => reported_at.getTime() > 0)
   if (earlier.length > 0) await createPaired(tx, scope.org_id, streams)
@@ -37,10 +37,14 @@ async function createUnpaired(tx: Tx, streams: readonly NamedStream[]): Promise<
 
 /**
  * A pair is certain if one finding on each side has the fingerprint and the path (and the secret),
- * or if there are equally many at the same lines. `lines` is equal in both cases. The order of
- * equal findings does not depend on their order in the report.
+ * or if there are equally many at the same lines. `lines` is equal in both cases. Where several
+ * reports share a commit, those at each line are compared by themselves: nothing moved between
+ * them. The order of equal findings does not depend on their order in the report.
  */
-async function createPaired(tx: Tx, orgId: string, streams: readonly NamedStream[]): Promise<void> {
+async function createPaired(tx: Tx, orgId: string, streams: readonly ReportedStream[]): Promise<void> {
+  const inParts = streams.filter(({ isInParts }) => isInParts).map(({ id }) => id)
+  const ownLine = (streamId: ReturnType<Tx>) =>
+    tx`coalesce(case when ${streamId} = any(${inParts}::bigint[]) then start_line end, 0)`
   const path = tx`coalesce(path, '') collate "C"`
   const lines = tx`
     case
@@ -56,19 +60,20 @@ async function createPaired(tx: Tx, orgId: string, streams: readonly NamedStream
   await tx`
     create temporary table paired on commit drop as
     with reported as ${ownPart} (
-      select position, stream.id as stream_id, fingerprint, ${path} as path, ${secret} as secret, context,
+      select position, stream.id as stream_id, fingerprint, ${path} as path, ${secret} as secret,
+        ${ownLine(tx`stream.id`)} as own_line, context,
         content_hash, row_number() over equals as rank, ${lines} as lines
       from incoming
       join ${buildNamedStreams(tx, streams)} on stream.tool = incoming.tool
       window equals as (
-        partition by stream.id, fingerprint, ${path}, ${secret}
+        partition by stream.id, fingerprint, ${path}, ${secret}, ${ownLine(tx`stream.id`)}
         order by start_line, start_column, end_line, content_hash, position
         ${allRows}
       )
     ),
     stored as ${ownPart} (
-      select id, stream_id, fingerprint, ${path} as path, ${secret} as secret, context, content_hash, reported_state,
-        last_seen_at, row_number() over equals as rank, ${lines} as lines
+      select id, stream_id, fingerprint, ${path} as path, ${secret} as secret, ${ownLine(tx`stream_id`)} as own_line,
+        context, content_hash, reported_state, last_seen_at, row_number() over equals as rank, ${lines} as lines
       from findings
       where org_id = ${buildAverageId(tx, orgId)}
         and stream_id = any(${buildAverageIds(
@@ -77,7 +82,7 @@ async function createPaired(tx: Tx, orgId: string, streams: readonly NamedStream
         )})
         and reported_state <> 'fixed'
       window equals as (
-        partition by stream_id, fingerprint, ${path}, ${secret}
+        partition by stream_id, fingerprint, ${path}, ${secret}, ${ownLine(tx`stream_id`)}
         order by start_line, start_column, end_line, content_hash, ordinal
         ${allRows}
       )
@@ -88,7 +93,7 @@ async function createPaired(tx: Tx, orgId: string, streams: readonly NamedStream
         or stored.last_seen_at is not null as is_changed,
       null::text as identity_method, case when stored.id is null then 0 end as ordinal
     from reported
-    full join stored using (stream_id, fingerprint, path, secret, lines, rank)`
+    full join stored using (stream_id, fingerprint, path, secret, own_line, lines, rank)`
 }
 
 export function buildNamedStreams(tx: Tx, streams: readonly NamedStream[]) {
@@ -100,8 +105,11 @@ export function buildNamedStreams(tx: Tx, streams: readonly NamedStream[]) {
 
 /** A stream with the names that its tool has in the report (`formatReportedTool`). */
 export type NamedStream = Stream & { names: readonly string[] }
-/** A stream with what the report states of its tool. */
-export type ReportedStream = NamedStream & { reported: ReportTool; unscanned: readonly string[] }
+/**
+ * A stream with what the report states of its tool. `isInParts`: this commit, or the one before,
+ * comes in several reports, so that what one lacks another may have.
+ */
+export type ReportedStream = NamedStream & { reported: ReportTool; unscanned: readonly string[]; isInParts: boolean }
 
 /**
  * Leaves stored findings as they are if the tool could not scan their files: they are neither

@@ -41,7 +41,14 @@ import {
 } from './finding-stream.store.ts'
 import { type GroupedReport, groupReport } from './group-report.ts'
 import type { Incoming } from './incoming.store.ts'
-import { type Completeness, evaluateStreams, isPartOfScan, type JudgedStream, toFacts } from './judge-streams.ts'
+import {
+  type Completeness,
+  evaluateStreams,
+  isOtherImage,
+  isPartOfScan,
+  type JudgedStream,
+  toFacts,
+} from './judge-streams.ts'
 import { listSameFindings, matchReport } from './match-report.ts'
 import type { ReportedStream } from './pair-exactly.store.ts'
 import { countPairs, hasPairs, type Paired } from './paired.store.ts'
@@ -104,9 +111,10 @@ export type ReplacedReports = { tools: string[]; since: Date }
 
 /**
  * What decides about findings beside the report, like VEX documents. Called with the changed
- * findings stored, if the repository has triages. Returns how many of the new issues it closed.
+ * findings stored, if the repository has triages; `ofAll` if what decides about the others may have
+ * changed, too. Returns how many of the new issues it closed.
  */
-type Follow = (tx: Tx, change: RepositoryChange) => Promise<NewIssues>
+type Follow = (tx: Tx, change: RepositoryChange, ofAll: boolean) => Promise<NewIssues>
 
 /**
  * Brings the stored findings of a report's streams in line with the report. Streams that have a
@@ -127,7 +135,8 @@ export async function reconcileReport(
     const { names, reported } = keyed.find(isOf) as KeyedTool
     const into = locked.replaced.find(({ from }) => from === stream.continues_id)?.into
     const continues_id = into ?? stream.continues_id
-    return { ...stream, continues_id, names, reported, unscanned: reported.unscanned ?? [] }
+    const isInParts = stream.parts_since !== null || isPartOfScan(stream, report)
+    return { ...stream, continues_id, names, reported, unscanned: reported.unscanned ?? [], isInParts }
   })
   const earlier = await lockEarlierStreams(tx, report, locked.streams)
   // Read after the locks are taken, so that a transaction that commits later has a later time.
@@ -135,7 +144,7 @@ export async function reconcileReport(
   const isAdded = (stream: Stream) => !report.was_read && isPartOfScan(stream, report)
   const current = streams.filter((stream) => stream.reported_at <= report.reported_at || isAdded(stream))
   await findStoredFacts(current, earlier, report)
-  const { warnings, hasTriages, held, ...merged } = await mergeReport(
+  const { warnings, hasTriages, held, hasOtherImage, ...merged } = await mergeReport(
     incoming,
     report,
     { ...locked, streams: current, earlier },
@@ -146,9 +155,9 @@ export async function reconcileReport(
     report,
     tools.filter(({ isUnscanned }) => isUnscanned),
   )
-  const isNews = hasTriages && merged.created + merged.updated > 0
+  const isNews = hasTriages && (hasOtherImage || merged.created + merged.updated > 0)
   const { org_id, repository_no } = report
-  const closed = isNews ? await follow(tx, { org_id, repository_no, at }) : NONE
+  const closed = isNews ? await follow(tx, { org_id, repository_no, at }, hasOtherImage) : NONE
   const inherited: NewIssues[] = []
   for (const stream of current) inherited.push(await continueStream(tx, report, stream, at))
   const openBySeverity = await countOpenBySeverity(tx, report.org_id, streams.map(getStreamId))
@@ -249,7 +258,12 @@ function mergeTools(one: ReportTool, other: ReportTool): ReportTool {
 }
 
 type Counts = Omit<ReconcileOutcome, 'openBySeverity'>
-type Merged = Counts & { held: HeldFindings | null; warnings: string[]; hasTriages: boolean }
+type Merged = Counts & {
+  held: HeldFindings | null
+  warnings: string[]
+  hasTriages: boolean
+  hasOtherImage: boolean
+}
 
 async function mergeReport(
   incoming: Incoming,
@@ -266,7 +280,7 @@ async function mergeReport(
   const streams = await continueEarlier(incoming.tx, org_id, locked, at)
   const scope: MergeScope = { org_id, repository_no, has_edits, at }
   incoming.members.assignStreams(streams)
-  const paired = await returnElsewhere(await matchReport(incoming, scope, streams), streams)
+  const paired = await returnElsewhere(await matchReport(incoming, scope, streams, report.commit_sha), streams)
   const judged = await evaluateStreams(paired, streams, report)
   const grouped = await groupReport(paired)
   const written = await writeAndFollow(grouped, judged, has_triages)
@@ -292,6 +306,7 @@ async function mergeReport(
       ...(await listCategoryWarnings(incoming.tx, report, streams)),
     ],
     hasTriages: has_triages,
+    hasOtherImage: judged.some(({ update }, at) => isOtherImage(streams[at] as Stream, update)),
   }
 }
 
@@ -343,7 +358,9 @@ async function continueEarlier(
     await updateStreamOfFindings(tx, orgId, { from: from.id, into: stream.id, isReplaced: false }, at)
     await updateContinuing(tx, orgId, stream.id, from)
     const { id, ...state } = from
-    continued.push({ ...stream, ...state, tool: stream.tool, subject: stream.subject, continued_id: id })
+    // Other categories continue the rest.
+    const own = { tool: stream.tool, subject: stream.subject, isInParts: true }
+    continued.push({ ...stream, ...state, ...own, continued_id: id })
   }
   return continued
 }

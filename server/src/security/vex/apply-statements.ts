@@ -47,9 +47,9 @@ export async function applyStatements(
   return { changed, closed, matched }
 }
 
-/** Applies the statements to the findings that a report or alert has just changed. */
-export async function followStatements(tx: Tx, scope: RepositoryChange): Promise<NewIssues> {
-  return (await applyStatements(tx, scope, scope.at)).closed
+/** Applies the statements to the findings that a report or alert has just changed, or to all. */
+export async function followStatements(tx: Tx, scope: RepositoryChange, ofAll = false): Promise<NewIssues> {
+  return (await applyStatements(tx, scope, ofAll ? null : scope.at)).closed
 }
 
 /** Finds the statement of these documents that decides about each finding, by the finding's id. */

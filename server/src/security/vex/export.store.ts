@@ -24,6 +24,7 @@ export function listExported(db: Db, orgId: string, repositoryNos: readonly numb
   return db<ExportedFinding[]>`
     select finding.id, stream.repository_no, finding.purl, finding.package_name, finding.package_version,
       finding.vuln_ids, branch_name(stream.git_ref) as ref, stream.subject,
+      stream.facts -> 'digests' as digests,
       coalesce(finding.last_commit_sha, stream.commit_sha) as commit_sha, triage.action, triage.source, triage.reason,
       triage.comment, triage.created_at as at, finding.state = 'dismissed' as is_dismissed,
       ${buildStatedDismissal(db)} as stated

@@ -63,6 +63,8 @@ export type JudgedFacts = FoundPackage & {
   commit_sha: string | null
   /** The image or other subject of the report; null if it stated none. */
   subject: string | null
+  /** The digests of this image; null if the report stated none. */
+  digests: string[] | null
   /** The dismissal by a document that is in effect. */
   stated: StatedDismissal | null
 }
@@ -80,7 +82,7 @@ export async function listCandidates(tx: Tx, scope: RepositoryChange, changedSin
   return tx<Candidate[]>`
     select finding.id, finding.purl, finding.package_name, finding.package_version, finding.vuln_ids,
       branch_name(stream.git_ref) as ref, coalesce(finding.last_commit_sha, stream.commit_sha) as commit_sha,
-      stream.subject, stated.triage_id, stated.dismissal as stated
+      stream.subject, stream.facts -> 'digests' as digests, stated.triage_id, stated.dismissal as stated
     from finding_streams stream
     join findings finding on finding.org_id = stream.org_id and finding.stream_id = stream.id
     left join lateral (

@@ -115,11 +115,12 @@ const FACTS = {
   ref: 'main',
   commit_sha: null,
   subject: null,
+  digests: null,
   stated: null,
 }
 
 /** Whether a statement about a package in a product decides about a finding. */
-function decides(product: string, fields: { subject?: string; stated?: StatedDismissal }): boolean {
+function decides(product: string, fields: { subject?: string; digests?: string[]; stated?: StatedDismissal }): boolean {
   const names = ['CVE-1']
   const finding = { ...FACTS, id: 'f', names, vuln_ids: names, purl: 'pkg:npm/a@1', ...fields }
   const judge = new Judge({ ...REPOSITORY, subjects: ['billing', 'acme/app'] }, new Set(), [finding])
@@ -140,6 +141,17 @@ test('a statement about what another report is about decides nothing here, which
   assert.ok(decides('billing', { subject: 'billing' }))
   assert.ok(!decides('billing', { subject: 'checkout' }))
   assert.ok(decides('acme/app', { subject: 'checkout' }), 'the repository of the same name')
+})
+
+test('a statement about one digest of an image decides nothing about another one, and by name where one side states none', () => {
+  const [one, other] = ['a', 'b'].map((digit) => `sha256:${digit.repeat(64)}`) as [string, string]
+  const [subject, image] = ['acme/app', '?repository_url=acme/app']
+  assert.ok(decides(`pkg:oci/app@${one}${image}`, { subject, digests: [other, one] }))
+  assert.ok(decides(`pkg:oci/app@${one.replace(':', '%3A')}${image}`, { subject, digests: [one] }))
+  assert.ok(decides(`pkg:oci/app@${one}${image}`, { subject }))
+  assert.ok(decides(`pkg:oci/app${image}`, { subject, digests: [other] }))
+  assert.ok(!decides(`pkg:oci/app@${one}${image}`, { subject, digests: [other] }))
+  assert.ok(!decides(`pkg:oci/app@${one}${image}`, { subject, digests: [] }), 'several platforms have none in common')
 })
 
 test('a dismissal of a finding of before subjects were stored stays in effect', () => {

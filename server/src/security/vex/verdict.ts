@@ -1,4 +1,5 @@
 import type { VexStatus } from '../formats/report/vex-statement.ts'
+import { collectDigests } from '../vocabulary/stream-name.ts'
 import type { StatedDismissal } from './stated-triage.store.ts'
 import {
   getKeys,
@@ -93,7 +94,11 @@ export class Judge {
     const whole = matchProduct(product, this.#repository)
     const subjects = listSubjectNames(product).filter((name) => this.#subjects.has(name))
     if (isImage(product) || (whole.is === 'unknown' && subjects.length > 0))
-      return subjectOfReports(subjects, purl === product ? null : purl, dismissal)
+      return subjectOfReports(
+        { names: subjects, digests: collectDigests([product]) },
+        purl === product ? null : purl,
+        dismissal,
+      )
     const isProductOnly = purl === null || (purl === product && whole.is === 'repository')
     if (isProductOnly) return whole.is === 'repository' ? repositorySubject(whole.version) : null
     const stated = parseStatedPackage(purl)
@@ -126,17 +131,19 @@ function repositorySubject(version: string | null): Subject {
 }
 
 /**
- * A package in reports about these images or other subjects, or all of their findings. Subjects
+ * A package in reports about these images or other subjects, or all of their findings. Of two
+ * digests, both must be the same (decisions §8). Subjects
  * were not stored once: a statement about the package that had dismissed a finding then still does.
  */
 function subjectOfReports(
-  names: readonly string[],
+  { names, digests }: { names: readonly string[]; digests: readonly string[] | undefined },
   purl: string | null,
   dismissal: StatedDismissal | null,
 ): Subject | null {
   const stated = purl === null ? null : parseStatedPackage(purl)
   if (purl === null ? names.length === 0 : stated === null) return null
-  const isOfReport = ({ subject }: JudgedFacts) => subject !== null && names.includes(subject)
+  const isOfReport = ({ subject, digests: own }: JudgedFacts) =>
+    subject !== null && names.includes(subject) && (!digests || !own || digests.some((digest) => own.includes(digest)))
   if (stated === null) return { precision: 0, keys: null, isAbout: isOfReport }
   const isKept = ({ subject, stated: before }: JudgedFacts) =>
     subject === null && before !== null && dismissal !== null && isRepeated(dismissal, before)

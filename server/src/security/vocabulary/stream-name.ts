@@ -87,6 +87,19 @@ export function normalizeSubject({ isImage, name, purl }: Subject): string | nul
   return isImage || name === null || PATH.test(name.trim()) ? null : name.trim() || null
 }
 
+/** The digests of images in references and package URLs; undefined if there are none. */
+export function collectDigests(texts: readonly (string | null)[]): string[] | undefined {
+  const found = texts.flatMap(
+    (text) =>
+      decodePercents(text ?? '')
+        .toLowerCase()
+        .match(DIGEST) ?? [],
+  )
+  return found.length === 0 ? undefined : [...new Set(found)]
+}
+
+const DIGEST = /\bsha256:[0-9a-f]{64}\b/g
+
 /** The image of a package URL like `pkg:oci/pay@sha256:…?repository_url=ghcr.io/acme/pay&tag=1`. */
 function parseImageUrl(purl: string): string | null {
   const [, name = '', query = ''] =

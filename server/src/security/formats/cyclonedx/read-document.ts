@@ -2,7 +2,7 @@ import type { SelectedValue } from '../../../platform/json/json-selector.ts'
 import { toObject, toObjects, toText, toTexts } from '../../../platform/json/read-value.ts'
 import { selectJson } from '../../../platform/json/select-json.ts'
 import { NAME_MAX, truncateText, VERSION_MAX } from '../../vocabulary/bounded-text.ts'
-import { normalizeSubject } from '../../vocabulary/stream-name.ts'
+import { collectDigests, normalizeSubject } from '../../vocabulary/stream-name.ts'
 import { ReportError, type ReportSource, type ReportTool } from '../report/parsed-report.ts'
 import type { ReportWarnings } from '../report/report-reading.ts'
 import { ComponentIndex, defineSelection } from './read-components.ts'
@@ -23,6 +23,7 @@ const SELECTION = defineSelection([
   'metadata.component.bom-ref',
   'metadata.component.name',
   'metadata.component.purl',
+  'metadata.component.version',
   'components:type',
   'components[*]:type',
   'vulnerabilities:type',
@@ -127,13 +128,14 @@ function shown(value: unknown): string {
 }
 
 /** The image or project that the document is about. A file or directory is none. */
-export function readSubject(header: Header): { subject?: string } {
+export function readSubject(header: Header): Pick<ReportTool, 'subject' | 'digests'> {
   const type = toText(header('metadata.component.type'))
   if (type === 'file') return {}
   const name = truncateText(toText(header('metadata.component.name')), NAME_MAX)
   const purl = toText(header('metadata.component.purl'))
   const subject = normalizeSubject({ isImage: type === 'container', name, purl })
-  return subject === null ? {} : { subject }
+  const digests = collectDigests([name, purl, toText(header('metadata.component.version'))])
+  return subject === null ? {} : { subject, ...(digests && { digests }) }
 }
 
 /** The first named tool of `metadata.tools`; without one, the tool is `CycloneDX`. */

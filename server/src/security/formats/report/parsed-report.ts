@@ -71,6 +71,8 @@ export type ReportTool = {
   isUnnamed?: boolean
   /** The image or project that the findings are about; absent or null if the report names none. */
   subject?: string | null
+  /** The digests of the image that the findings are about. Absent if the report states none. */
+  digests?: readonly string[]
   version: string | null
   /** Why the report is cut, as a sentence. Absent if it is whole. */
   incomplete?: string

@@ -152,6 +152,9 @@ test('an exit code is a failure unless it means "found", and "found" is one with
   assert.equal(await failuresOf({ exitCode: 3 }, { tool: 'Brakeman' }), undefined)
   assert.deepEqual(await failuresOf({ exitCode: 3 }, { tool: 'Checkov' }), ['the exit code is 3'])
   assert.deepEqual(await failuresOf({ exitSignalName: 'SIGKILL' }), ['a signal ended it'])
+  assert.deepEqual(await failuresOf({ processStartFailureMessage: 'spawn lint ENOENT' }), [
+    'it states the error "spawn lint ENOENT"',
+  ])
 })
 
 test('an error is a failure by its kind or its text without numbers, and one about a file or rule is none', async () => {

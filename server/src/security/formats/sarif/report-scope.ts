@@ -1,4 +1,4 @@
-import { normalizeToolName } from '../../vocabulary/stream-name.ts'
+import { collectDigests, normalizeToolName } from '../../vocabulary/stream-name.ts'
 import { formatReportedTool, type ParsedFinding, type ReportedScope, type ReportTool } from '../report/parsed-report.ts'
 import type { NamedRules } from '../report/report-reading.ts'
 import { getFileLocation } from './location.ts'
@@ -67,10 +67,12 @@ function toTool(runs: SarifRun[], isCut: boolean, facts: ResultFacts): ReportToo
   const failures = new Set(runs.flatMap(listFailures))
   const scope = readScope(runs, facts)
   const gone = facts.gone.get(formatReportedTool(name, subject))
+  const digests = collectDigests(runs.flatMap(({ imageNames }) => imageNames))
   return {
     name,
     version,
     ...(subject === null ? {} : { subject }),
+    ...(digests && { digests }),
     ...(incomplete === null ? {} : { incomplete }),
     ...(runs.some((run) => run.hasResults) ? {} : { isUnscanned: true }),
     ...(failures.size === 0 ? {} : { failures: [...failures] }),

@@ -22,6 +22,7 @@ const TAXONOMIES_MAX = 100
 const TAXA_MAX = 5000
 const INVOCATIONS_MAX = 1000
 const URI_BASES_MAX = 1000
+const IMAGE_NAMES_MAX = 100
 const UNSCANNED_FILES_MAX = 1000
 const UNRUN_RULES_MAX = 1000
 const ERRORS_MAX = 20
@@ -44,7 +45,9 @@ export const RUN_MEMBERS: Record<string, (member: RunMember) => void> = {
   'runs[*].properties.imageName': ({ run, value }) => {
     run.isImage ||= toText(value) !== null
     run.subject = normalizeImageName(truncateText(toText(value), NAME_MAX) ?? '')
+    keepImageName(run, value)
   },
+  'runs[*].properties.repoDigests[*]': ({ run, value }) => keepImageName(run, value),
   'runs[*].artifacts[*].location': ({ run, indexes: [index = 0], value, budget }) => {
     const location = readArtifactLocation(value)
     if (budget.hasRoomForName(location.uri ?? '')) run.artifacts[index] = location
@@ -64,6 +67,9 @@ export const RUN_MEMBERS: Record<string, (member: RunMember) => void> = {
   },
   'runs[*].invocations[*].executionSuccessful': ({ run, indexes, value }) => {
     if (value === false) getInvocation(run, indexes[0]).hasFailed = true
+  },
+  'runs[*].invocations[*].processStartFailureMessage': ({ run, indexes, value }) => {
+    if (toText(value) !== null) getInvocation(run, indexes[0]).otherErrors.add(nameError({ message: { text: value } }))
   },
   'runs[*].invocations[*].exitCode': ({ run, indexes, value }) => {
     if (typeof value === 'number') getInvocation(run, indexes[0]).exitCode = value
@@ -117,6 +123,11 @@ function componentMembers(
 function extension(run: SarifRun, index = 0): SarifComponent {
   while (run.extensions.length <= Math.min(index, EXTENSIONS_MAX - 1)) run.extensions.push(createComponent())
   return run.extensions[index] ?? createComponent()
+}
+
+function keepImageName({ imageNames }: SarifRun, value: unknown): void {
+  const name = truncateText(toText(value), NAME_MAX)
+  if (name !== null && imageNames.length < IMAGE_NAMES_MAX) imageNames.push(name)
 }
 
 function keepSignal({ run, indexes, value }: RunMember): void {

@@ -10,6 +10,8 @@ export type SarifRun = {
   tool: ReportTool
   /** The image that the run is about; null if it names none. */
   subject: string | null
+  /** What may have its digest. */
+  imageNames: string[]
   /** False if `results` is null or absent: the run did not scan (§3.14.23). */
   hasResults: boolean
   /** True if `results` has no elements. */
@@ -45,7 +47,7 @@ export type SarifRun = {
   /** Caches for results of the run. */
   fileLocations: Memo<FileLocation>
   kinds: Memo<FindingKind>
-  /** The names of fingerprints that do not tell its results apart. */
+  /** Fingerprints that do not tell its results apart: their names, or single values. */
   sharedFingerprints: ReadonlySet<string>
   automationId: string | null
   /** The levels that invocations set for rules (§3.20.5). */
@@ -123,6 +125,7 @@ export function createRun(checkout = new CheckoutDirectories()): SarifRun {
   return {
     tool: { name: 'unknown', version: null },
     subject: null,
+    imageNames: [],
     hasResults: false,
     isEmpty: true,
     invocations: [],

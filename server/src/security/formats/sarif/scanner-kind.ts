@@ -27,6 +27,13 @@ const KINDS: [FindingKind, string[]][] = [
       'cfn-lint',
       'cfn_nag',
       'tflint',
+      'ansible-lint',
+      'template analyzer',
+      'psrule',
+      'cfn-guard',
+      'cdk-nag',
+      'conftest',
+      'kyverno',
     ],
   ],
   [
@@ -113,9 +120,13 @@ const MARKS = new Map<string, FindingKind>([
   ['license_violation', 'license'],
 ])
 
+/** How KICS names its rules for secrets, beside those for infrastructure. */
+const OF_SECRETS = /^Passwords And Secrets\b/
+
 /** The kind of findings of a rule by its name and tags; null if none of them is known. */
 export function classifyMarks(marks: readonly string[]): FindingKind | null {
-  return marks.map((mark) => MARKS.get(mark.toLowerCase())).find((kind) => kind !== undefined) ?? null
+  const kinds = marks.map((mark) => (OF_SECRETS.test(mark) ? 'secret' : MARKS.get(mark.toLowerCase())))
+  return kinds.find((kind) => kind !== undefined) ?? null
 }
 
 /**
@@ -125,7 +136,7 @@ export function classifyMarks(marks: readonly string[]): FindingKind | null {
 const RULES: [FindingKind, RegExp][] = [
   [
     'secret',
-    /^CKV_SECRET_|^CSCAN\d|(?:^|\.)secrets\.|\.detected-[\w-]*(?:key|token|secret|credential|password|hash|url|account)[\w-]*$/,
+    /^CKV_SECRET_|^CSCAN\d|^HS-LEAKS-|^secrets:|(?:^|\.)secrets\.|\.detected-[\w-]*(?:key|token|secret|credential|password|hash|url|account)[\w-]*$/,
   ],
   ['license', /^(?:snyk:lic:|BC_LIC_)/],
   ['dependency', /^(?:ssc-|BC_VUL_|CKV_CVE_)/],

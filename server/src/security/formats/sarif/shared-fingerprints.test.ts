@@ -49,3 +49,18 @@ test('a fingerprint stays if two results of a rule differ in it, or copies of on
   assert.deepEqual(await methods(copies), ['fingerprints'])
   assert.deepEqual(await methods([{ line: 1, fingerprint: 'x' }]), ['fingerprints'])
 })
+
+test('a value that many but not all results of a rule share identifies none of them', async () => {
+  const written = (count: number, others: number) =>
+    Array.from({ length: count + others }, (_, at) => ({ line: at + 1, fingerprint: at < count ? 'x' : `${at}` }))
+  const listMethods = async (results: Written[]) => {
+    const { findings } = await parseReport(JSON.stringify(sarif(results.map(result), 'Scanner')))
+    return findings.map(({ fingerprint_method: method }) => method)
+  }
+  const own = Array(10).fill('fingerprints')
+  assert.deepEqual(await listMethods(written(40, 10)), [...Array(40).fill('message'), ...own])
+  assert.deepEqual(await listMethods(texts(written(40, 10))), [...Array(40).fill('snippet'), ...own])
+  assert.deepEqual(await listMethods(written(2, 10)), Array(12).fill('fingerprints'), 'two places may have one text')
+  const ofRules = written(40, 10).map((one) => ({ ...one, rule: `R${one.line}` }))
+  assert.deepEqual(await listMethods(ofRules), Array(50).fill('fingerprints'), 'once by each rule')
+})

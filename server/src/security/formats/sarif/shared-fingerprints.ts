@@ -4,7 +4,7 @@ import { isFinding } from './finding.ts'
 import { listLocations, readArtifactLocation } from './location.ts'
 import { type ReadRuns, readResults } from './read-runs.ts'
 import { readRuleReference } from './rule.ts'
-import { COMMIT } from './subject.ts'
+import { COMMIT, formatFingerprint, normalizeValue } from './subject.ts'
 
 /** The results of a run that are compared. */
 const COMPARED_MAX = 1000
@@ -18,15 +18,15 @@ const PLACES_MIN = 3
 const OF_TEXT = /^primaryLocationLineHash\b/
 
 /**
- * Finds the fingerprints that identify nothing, because all results of a run or of each of its
- * rules share them: constants, hashes of the rule, the commit of a shallow clone. Reads on only
- * while a fingerprint may be one of them.
+ * Finds the fingerprints that identify nothing: those that all results of a run or of each of its
+ * rules share (constants, hashes of the rule, the commit of a shallow clone), and single values
+ * that several problems of a rule share.
  */
 export async function readSharedFingerprints(source: ReportSource, { runs, spans }: ReadRuns): Promise<void> {
   const left = new Map(runs.map((run, index) => [index, { run, seen: new Values(), count: 0 }]))
   const isDone = (index: number) => {
     const of = left.get(index)
-    return of?.run === undefined || of.count >= COMPARED_MAX || of.seen.areAllTold
+    return of?.run === undefined || of.count >= COMPARED_MAX
   }
   for (const span of spans) {
     if (isDone(span.run)) continue
@@ -44,18 +44,12 @@ export async function readSharedFingerprints(source: ReportSource, { runs, spans
   for (const { run, seen } of left.values()) if (run !== undefined) run.sharedFingerprints = seen.listShared()
 }
 
-type Seen = {
-  byRule: Map<string, string>
-  places: Map<string, Set<string>>
-  texts: Set<string>
-  messages: Set<string>
-  isTold: boolean
-}
+/** What has one value of a fingerprint by one rule. */
+type Sharing = { rule: string; value: string; places: Set<string>; texts: Set<string>; messages: Set<string> }
 
 /** The values of each fingerprint, by rule. */
 class Values {
-  readonly #byName = new Map<string, Seen>()
-  areAllTold = false
+  readonly #byName = new Map<string, Map<string, Sharing>>()
 
   add(result: JsonObject): void {
     const { id, index } = readRuleReference(result)
@@ -68,54 +62,51 @@ class Values {
     const place = JSON.stringify([file.uri ?? file.index, getMember(region, 'startLine')])
     const message = JSON.stringify(result.message ?? null)
     for (const member of ['fingerprints', 'partialFingerprints']) {
-      for (const [name, value] of Object.entries(toObject(result[member]) ?? {})) {
-        if (!OF_TEXT.test(name)) this.#addValue(name, { rule, value: toText(value) ?? '', place, message, text })
+      for (const [name, stated] of Object.entries(toObject(result[member]) ?? {})) {
+        if (OF_TEXT.test(name)) continue
+        const { places, texts, messages } = this.#getSharing(name, rule, toText(stated) ?? '')
+        places.add(place)
+        messages.add(message)
+        if (text !== null) texts.add(text.replace(/\s+/g, ''))
       }
     }
-    this.areAllTold = this.#byName.size > 0 && this.#byName.values().every(({ isTold }) => isTold)
   }
 
-  #addValue(
-    name: string,
-    {
-      rule,
-      value,
-      place,
-      message,
-      text,
-    }: Record<'rule' | 'value' | 'place' | 'message', string> & {
-      text: string | null
-    },
-  ) {
-    const seen: Seen = this.#byName.get(name) ?? {
-      byRule: new Map(),
-      places: new Map(),
-      texts: new Set(),
-      messages: new Set(),
-      isTold: false,
-    }
-    this.#byName.set(name, seen)
-    if (seen.isTold) return
-    if ((seen.byRule.get(rule) ?? value) !== value) seen.isTold = true
-    seen.byRule.set(rule, value)
-    seen.places.set(rule, (seen.places.get(rule) ?? new Set()).add(place))
-    seen.messages.add(`${rule} ${message}`)
-    if (text !== null) seen.texts.add(`${rule} ${text.replace(/\s+/g, '')}`)
+  #getSharing(name: string, rule: string, stated: string): Sharing {
+    const value = normalizeValue(stated)
+    const byValue: Map<string, Sharing> = this.#byName.get(name) ?? new Map()
+    const key = `${rule}\n${value}`
+    const sharing = byValue.get(key) ?? { rule, value, places: new Set(), texts: new Set(), messages: new Set() }
+    this.#byName.set(name, byValue.set(key, sharing))
+    return sharing
   }
 
-  /**
-   * Copies of one text may share a fingerprint: it may be the hash of the text. A commit is shared
-   * also by the only result.
-   */
+  /** The names that identify nothing, and of the others the values (`formatFingerprint`). */
   listShared(): Set<string> {
-    const shared = [...this.#byName].filter(([name, { byRule, places, texts, messages, isTold }]) => {
-      if (name === COMMIT) return new Set(byRule.values()).size === 1 && !isTold
-      const isOneValue = byRule.size > 1 && new Set(byRule.values()).size === 1
-      const isAcrossTexts = texts.size > byRule.size
-      const most = Math.max(...places.values().map(({ size }) => size))
-      const isAcrossMessages = texts.size === 0 && most >= PLACES_MIN && messages.size > byRule.size
-      return !isTold && (isOneValue || isAcrossTexts || isAcrossMessages)
-    })
-    return new Set(shared.map(([name]) => name))
+    return new Set(
+      [...this.#byName].flatMap(([name, byValue]) => {
+        const all = [...byValue.values()]
+        return isShared(name, all) ? [name] : all.filter(isOfSeveral).map(({ value }) => formatFingerprint(name, value))
+      }),
+    )
   }
+}
+
+/**
+ * Whether all results, or those of each rule, have one value. A commit is shared also by the only
+ * result.
+ */
+function isShared(name: string, all: readonly Sharing[]): boolean {
+  const values = new Set(all.map(({ value }) => value))
+  if (name === COMMIT) return values.size === 1
+  const rules = new Set(all.map(({ rule }) => rule))
+  return all.length === rules.size && ((rules.size > 1 && values.size === 1) || all.some(isOfSeveral))
+}
+
+/**
+ * Whether results of one rule with this value are several problems. Copies of one text may share a
+ * value: it may be the hash of the text.
+ */
+function isOfSeveral({ places, texts, messages }: Sharing): boolean {
+  return texts.size > 1 || (texts.size === 0 && places.size >= PLACES_MIN && messages.size > 1)
 }

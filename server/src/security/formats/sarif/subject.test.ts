@@ -20,7 +20,8 @@ test('the kind depends on the scanner', () => {
 })
 
 test('the name under which tfsec reports, and other scanners of infrastructure, make findings of kind iac', () => {
-  for (const tool of ['defsec', 'tfsec', 'kube-score', 'KICS', 'terrascan']) assert.equal(kind(tool, {}), 'iac', tool)
+  for (const tool of ['defsec', 'tfsec', 'kube-score', 'KICS', 'terrascan', 'Template Analyzer', 'ansible-lint'])
+    assert.equal(kind(tool, {}), 'iac', tool)
   for (const tool of ['zizmor', 'actionlint', 'poutine']) assert.equal(kind(tool, {}), 'code', tool)
 })
 
@@ -42,6 +43,8 @@ test('a scanner with several kinds of findings marks its rules', () => {
   assert.equal(kind('Trivy', tags('misconfiguration', 'security')), 'iac')
   assert.equal(kind('Trivy', tags('secret', 'security')), 'secret')
   assert.equal(kind('Trivy', tags('license')), 'license')
+  assert.equal(kind('KICS', { name: 'Passwords And Secrets - Generic Password' }), 'secret')
+  assert.equal(kind('KICS', { name: 'Secrets As Environment Variables' }), 'iac')
 })
 
 test('rules of a scanner of packages that are about secrets, licenses or infrastructure say so by their ids', () => {
@@ -60,6 +63,8 @@ test('rules of a scanner of packages that are about secrets, licenses or infrast
     ['Grype', 'CVE-2024-1000-secret-token', 'dependency'],
     ['ESLint', 'license-header', 'code'],
     ['Scan', 'CSCAN0050/0', 'secret'],
+    ['SonarQube', 'secrets:S6290', 'secret'],
+    ['Horusec', 'HS-LEAKS-12', 'secret'],
   ]
   for (const [tool, ruleId, expected] of kinds) assert.equal(kind(tool, {}, ruleId), expected, ruleId)
 })

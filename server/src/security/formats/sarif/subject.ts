@@ -217,7 +217,7 @@ export type IdentifyingFacts = {
   /** Null if the finding is not about a vulnerable package. */
   dependency: { package: PackageFacts; vulnerabilityId: string } | null
   isSecret: boolean
-  /** The names of fingerprints that do not tell the results of the run apart. */
+  /** Fingerprints that do not tell the results of the run apart: their names, or single values. */
   shared: ReadonlySet<string>
 }
 
@@ -312,7 +312,9 @@ function readVersions(fingerprints: unknown, unread: ReadonlySet<string>): Versi
   const object = toObject(fingerprints)
   if (object === null) return null
   const entries = Object.entries(object).flatMap(([key, value]) =>
-    unread.has(key) ? [] : readEntries(key, toText(value)),
+    unread.has(key) || unread.has(formatFingerprint(key, normalizeValue(toText(value) ?? '')))
+      ? []
+      : readEntries(key, toText(value)),
   )
   if (entries.length === 0) return null
   entries.sort((a, b) => (a.name === b.name ? b.version - a.version : a.name < b.name ? -1 : 1))
@@ -322,11 +324,21 @@ function readVersions(fingerprints: unknown, unread: ReadonlySet<string>): Versi
   return { newest: kept, oldest: newest.length === entries.length ? kept : oldest.map(nameAndValue) }
 }
 
+/** One value of a fingerprint. */
+export function formatFingerprint(name: string, value: string): string {
+  return `${name}\n${value}`
+}
+
+/** A value without the number of the equal result. */
+export function normalizeValue(value: string): string {
+  return value.replace(INDEX, '$1_0')
+}
+
 function readEntries(key: string, value: string | null): VersionedEntry[] {
   if (value === null || NOT_FINGERPRINTS.has(value)) return []
   const suffix = VERSION.exec(key)
   const name = suffix === null ? key : key.slice(0, suffix.index)
-  return [{ name, version: Number(suffix?.[1] ?? -1), value: value.replace(INDEX, '$1_0') }]
+  return [{ name, version: Number(suffix?.[1] ?? -1), value: normalizeValue(value) }]
 }
 
 type VersionedEntry = { name: string; version: number; value: string }

@@ -3,7 +3,7 @@ import type { SelectedValue } from '../../../platform/json/json-selector.ts'
 import { type JsonObject, toObject, toText, toTexts } from '../../../platform/json/read-value.ts'
 import { selectJson } from '../../../platform/json/select-json.ts'
 import { NAME_MAX, truncateText } from '../../vocabulary/bounded-text.ts'
-import { normalizeSubject } from '../../vocabulary/stream-name.ts'
+import { collectDigests, normalizeSubject } from '../../vocabulary/stream-name.ts'
 import { collectVulnerabilityIds } from '../../vocabulary/vulnerability-id.ts'
 import { createDependencyFinding } from '../report/dependency-finding.ts'
 import { ReportError, type ReportSource, type ReportTool } from '../report/parsed-report.ts'
@@ -44,7 +44,7 @@ export async function readGraph(
   if (layout === 'graph') reader.refuseUnlessGraph()
   else reader.refuseUnlessElement()
   const subject = reader.graph.hasStatements ? await findSubject(source, elements, reader.roots) : null
-  const tool = { ...reader.tools.tool(), ...(subject === null ? {} : { subject }) }
+  const tool = { ...reader.tools.tool(), ...subject }
   const writer = new FindingWriter(tool, reader.graph, await readVulnerablePackages(source, elements, reader.graph))
   for (const assessed of reader.graph.assessed()) {
     writer.write(assessed, batch)
@@ -63,7 +63,11 @@ export async function readGraph(
 }
 
 /** The image or project that the document is about: the package that it names as its root. */
-async function findSubject(source: ReportSource, elements: string, roots: ReadonlySet<string>): Promise<string | null> {
+async function findSubject(
+  source: ReportSource,
+  elements: string,
+  roots: ReadonlySet<string>,
+): Promise<Pick<ReportTool, 'subject' | 'digests'> | null> {
   if (roots.size === 0) return null
   const selection = createSelectionTree([elements], { [elements]: [...UNREAD_MEMBERS, 'rootElement'] })
   for await (const selected of selectJson(source.open(), selection)) {
@@ -72,7 +76,9 @@ async function findSubject(source: ReportSource, elements: string, roots: Readon
       if (element === null || !PACKAGE_CLASSES.has(getClass(element)) || !roots.has(getId(element) ?? '')) continue
       const isImage = toText(getProperty(element, 'primaryPurpose'))?.toLowerCase() === 'container'
       const purl = toText(getProperty(element, 'packageUrl'))
-      return normalizeSubject({ isImage, name: truncateText(toText(element.name), NAME_MAX), purl })
+      const name = truncateText(toText(element.name), NAME_MAX)
+      const digests = collectDigests([purl, name])
+      return { subject: normalizeSubject({ isImage, name, purl }), ...(digests && { digests }) }
     }
   }
   return null

@@ -3,7 +3,7 @@ import type { SelectedValue } from '../../../platform/json/json-selector.ts'
 import { getMember, type JsonObject, toObject, toObjects, toText, toTexts } from '../../../platform/json/read-value.ts'
 import { selectJson } from '../../../platform/json/select-json.ts'
 import { parseWebUrl } from '../../vocabulary/bounded-text.ts'
-import { normalizeSubject } from '../../vocabulary/stream-name.ts'
+import { collectDigests, normalizeSubject } from '../../vocabulary/stream-name.ts'
 import { collectVulnerabilityIds } from '../../vocabulary/vulnerability-id.ts'
 import { type Component, createDependencyFinding, toComponent } from '../report/dependency-finding.ts'
 import { ListedComponents } from '../report/listed-components.ts'
@@ -61,21 +61,26 @@ export async function readPackages(
   const { hasStatements, packages } = header
   const subject = hasStatements ? await findSubject(source, header.described) : null
   const components = new ListedComponents()
-  const tool = { ...header.tool, ...(subject === null ? {} : { subject }), components }
+  const tool = { ...header.tool, ...subject, components }
   const entries = new EntryCount(warnings)
   if (hasStatements) await readFindings(source, tool, batch, entries)
   return { tool, hasStatements, components: packages, skipped: entries.skipped, isIncomplete: false }
 }
 
 /** The image or project that the document describes (§11.1, DESCRIBES); null if it names none. */
-async function findSubject(source: ReportSource, described: ReadonlySet<string>): Promise<string | null> {
+async function findSubject(
+  source: ReportSource,
+  described: ReadonlySet<string>,
+): Promise<Pick<ReportTool, 'subject' | 'digests'> | null> {
   if (described.size === 0) return null
   for await (const selected of selectJson(source.open(), PACKAGES)) {
     for (const { value } of selected) {
       const entry = toObject(value)
       if (entry === null || !described.has(toText(entry.SPDXID) ?? '')) continue
       const { name, purl } = readComponent(entry, toObjects(entry.externalRefs))
-      return normalizeSubject({ isImage: isImage(entry), name: statedText(entry.name) ?? name, purl })
+      const digests = collectDigests([purl, statedText(entry.name)])
+      const subject = normalizeSubject({ isImage: isImage(entry), name: statedText(entry.name) ?? name, purl })
+      return { subject, ...(digests && { digests }) }
     }
   }
   return null

@@ -169,6 +169,53 @@ test('the first part of the next commit closes nothing that another part of the 
   ])
 })
 
+test('equal results of two parts of one commit are two findings: nothing moved between their files', async () => {
+  const lodash = (file: string) => placedResult({ rule: 'CVE-2021-23337', file, message: 'lodash@4.17.20' })
+  const parts = async (commitSha: string, ...others: object[]) => {
+    const added: string[] = []
+    for (const file of ['a/yarn.lock', 'b/yarn.lock']) {
+      const { counts } = await report([lodash(file), ...others], { commitSha })
+      added.push(`${counts.created} ${counts.updated}`)
+      others.length = 0
+    }
+    return added
+  }
+  assert.deepEqual(await parts('1111111'), ['1 0', '1 0'])
+  assert.deepEqual(await states(), ['a/yarn.lock open', 'b/yarn.lock open'])
+  const edited = (text: string) => placedResult({ rule: 'eval', file: 'a/x.ts', line: 9, snippet: text })
+  assert.deepEqual(await parts('2222222', edited('eval(one)')), ['1 1', '0 1'])
+  const [before] = await listFindings(api, caller, { path: 'a/x.ts' })
+  await report([lodash('b/yarn.lock'), lodash('c/yarn.lock')], { commitSha: '3333333' })
+  assert.deepEqual((await states()).filter((state) => state.includes('lock')).sort(), [
+    'a/yarn.lock open',
+    'b/yarn.lock open',
+    'c/yarn.lock open',
+  ])
+  await report([lodash('a/yarn.lock'), edited('eval(two)')], { commitSha: '3333333' })
+  const [after] = await listFindings(api, caller, { path: 'a/x.ts' })
+  assert.deepEqual(
+    [after?.id, after?.identity.method],
+    [before?.id, 'edited_in_place'],
+    'edited since the commit before',
+  )
+  await report([placedResult({ rule: 'eval', file: 'a/x.ts', line: 9, snippet: 'eval(three)' })], {
+    commitSha: '3333333',
+  })
+  assert.equal((await listFindings(api, caller, { path: 'a/x.ts', state: 'open' })).length, 2, 'one commit, two texts')
+})
+
+test('equal results at two lines of two parts of one commit are two findings, of the next commit one that moved', async () => {
+  const at = (line: number) => placedResult({ rule: 'eval', file: 'a/x.ts', line, snippet: 'eval(one)' })
+  const parts = [at(10), placedResult({ rule: 'S' })]
+  await report(parts, { commitSha: '1111111' })
+  assert.equal((await report([at(40)], { commitSha: '1111111' })).counts.created, 1)
+  assert.equal((await report([at(10)], { commitSha: '1111111' })).counts.created, 0)
+  assert.deepEqual(await states(), ['a/x.ts open', 'a/x.ts open', 'src/a.ts open'])
+  assert.equal((await report([at(12), at(42)], { commitSha: '2222222' })).counts.created, 0)
+  await report([at(12), at(42), at(50)], { commitSha: '2222222' })
+  assert.equal((await report([at(12), at(50)], { commitSha: '2222222' })).counts.created, 0, 'fewer of them')
+})
+
 test('a job that is run again for its commit is whole: the next commit closes what it lacks', async () => {
   const commit = { commitSha: '1111111' }
   await report(inDirectory('a', 3), commit)

@@ -319,6 +319,9 @@ test('another version ends a false positive; what is accepted holds for the next
   for (const [reason, scope, state] of [
     ['false_positive', 'issue', 'open'],
     ['risk_accepted', 'issue', 'dismissed'],
+    ['wont_fix', 'issue', 'dismissed'],
+    ['used_in_tests', 'issue', 'dismissed'],
+    ['mitigated', 'issue', 'dismissed'],
     ['false_positive', 'vulnerability', 'dismissed'],
   ]) {
     caller = await api.caller()

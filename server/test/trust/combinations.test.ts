@@ -249,6 +249,33 @@ for (const isLinked of [false, true])
     await updateOrganizationRules(api.services, world.caller.slug, { accept_repository_vex: false })
   })
 
+for (const product of ['acme-app', 'pkg:npm/acme-plugin@1.0.0'])
+  test(`a report of strangers about ${product} does not end what a VEX document of it has dismissed`, async () => {
+    const shop = await world.openShop()
+    const bom = (name: string, found: Record<string, string>) => {
+      const document = vulnerable(found)
+      return {
+        ...document,
+        version: ++marks,
+        metadata: { ...document.metadata, component: { type: 'application', name } },
+      }
+    }
+    await world.upload(shop, 'job', bom('shop', { [LODASH]: CVE }))
+    const about = { '@id': product, subcomponents: [{ '@id': LODASH }] }
+    const state = () => openVex([notAffected(CVE, [about])], { version: ++marks })
+    await world.upload(shop, 'security', state())
+    assert.equal(await stateOf(shop), 'dismissed')
+    await world.upload(
+      shop,
+      'stranger',
+      bom('acme-app', { [LODASH]: CVE, 'pkg:npm/acme-plugin@1.0.0': 'CVE-2020-0001' }),
+    )
+    await world.upload(shop, 'job', bom('shop', { [LODASH]: CVE }))
+    assert.equal(await stateOf(shop), 'dismissed')
+    await world.upload(shop, 'security', state())
+    assert.equal(await stateOf(shop), 'dismissed')
+  })
+
 test('a repository with a new name keeps what is open, and who takes the old name has no say', async () => {
   const shop = await world.openShop()
   await world.upload(shop, 'job', scan(['a']))

@@ -7,6 +7,7 @@ import type { RepositoryIdentity } from '../repositories/reported-repository.sto
 import { toSeverityRank } from '../vocabulary/severity.ts'
 import type { RepositoryChange } from '../writing/grouping.store.ts'
 import type { NewIssues } from '../writing/issue-writing.store.ts'
+import { buildStreamLane } from '../writing/lane.store.ts'
 import { buildStatedDismissal, type StatedDismissal } from './stated-triage.store.ts'
 import type { FoundPackage, OwnRepository } from './statement-match.ts'
 
@@ -164,8 +165,9 @@ export function listStatements(
 }
 
 /**
- * What reports of a repository are about, such as its images. Earlier versions of the program read
- * some VEX documents as reports.
+ * What reports of a repository are about, such as its images. Those of strangers say nothing of it:
+ * they would change what a statement means. Earlier versions of the program read some VEX documents
+ * as reports.
  */
 export async function listSubjects(db: Db, { org_id, repository_no }: RepositoryScope): Promise<string[]> {
   const rows = await db<{ subject: string }[]>`
@@ -174,6 +176,7 @@ export async function listSubjects(db: Db, { org_id, repository_no }: Repository
     where org_id = ${org_id}
       and repository_no = ${repository_no}
       and subject is not null
+      and ${buildStreamLane(db, org_id, db`stream`)} <> 'untrusted'
       and not exists (
         select from vex_documents document
         where document.org_id = stream.org_id
@@ -182,7 +185,7 @@ export async function listSubjects(db: Db, { org_id, repository_no }: Repository
   return rows.map(({ subject }) => subject)
 }
 
-/** The package URLs of all findings of a repository. */
+/** The package URLs of all findings of a repository but those of strangers. */
 export async function listPackages(db: Db, { org_id, repository_no }: RepositoryScope): Promise<string[]> {
   const rows = await db<{ purl: string }[]>`
     select distinct finding.purl
@@ -190,6 +193,7 @@ export async function listPackages(db: Db, { org_id, repository_no }: Repository
     join findings finding on finding.org_id = stream.org_id and finding.stream_id = stream.id
     where stream.org_id = ${buildAverageId(db, org_id)}
       and stream.repository_no = ${buildAverageId(db, repository_no)}
+      and ${buildStreamLane(db, org_id, db`stream`)} <> 'untrusted'
       and finding.purl is not null`
   return rows.map(({ purl }) => purl)
 }

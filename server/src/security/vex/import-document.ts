@@ -1,7 +1,6 @@
 import type { Lane } from '../../ci/runs/trust.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { createUuid } from '../../platform/ids.ts'
-import { isTracked } from '../../repositories/repository-identity.ts'
 import type { Services } from '../../services.ts'
 import type { VexFormat } from '../formats/catalogue.ts'
 import { readVexDocument } from '../formats/read-report.ts'
@@ -9,7 +8,7 @@ import type { ReportSource } from '../formats/report/parsed-report.ts'
 import type { VexDocument } from '../formats/report/vex-statement.ts'
 import { lockTriaged } from '../writing/grouping.store.ts'
 import { applyStatements } from './apply-statements.ts'
-import { findTrackedBranch } from './verdict.store.ts'
+import { isOfTrackedBranch } from './verdict.store.ts'
 import {
   copyStatements,
   deleteDocument,
@@ -66,7 +65,10 @@ export async function importDocument({ clock }: Services, tx: Tx, upload: VexUpl
   }
   if (stored !== null) await deleteDocument(tx, org_id, stored.id)
   const { upload_id, sender_id, sender_name } = upload
-  const tracked = stream.pending ? upload.tracked : await isOfRepository(tx, upload)
+  // Every branch can say of itself that it is tracked. What a job states at once is about its own,
+  // unless this is known to be the tracked one (trust §3).
+  const isOfJob = !stream.pending && upload.lane === 'verified'
+  const tracked = upload.tracked && (!isOfJob || (await isOfTrackedBranch(tx, upload, upload.git_ref)))
   if (!stream.pending) await deleteProposals(tx, stream, upload_id)
   await insertDocument(tx, { ...stream, ...next, tracked, upload_id, sender_id, sender_name }, at)
   if (stream.pending) return { warnings: [...document.warnings, PROPOSED], changed: 0, at }
@@ -74,17 +76,6 @@ export async function importDocument({ clock }: Services, tx: Tx, upload: VexUpl
   const unmatched = next.statements - (matched.get(id) ?? 0)
   const warning = `Statements that match no finding: ${unmatched}. They apply to what later reports contain.`
   return { warnings: unmatched === 0 ? document.warnings : [...document.warnings, warning], changed, at }
-}
-
-/**
- * Whether a document that takes effect at once is about the whole repository, as its sender says. A
- * job speaks for its own ref, and for the repository only if this is known to be the tracked branch:
- * every branch can say of itself that it is tracked (trust §3).
- */
-async function isOfRepository(tx: Tx, { lane, git_ref, tracked, ...scope }: VexUpload): Promise<boolean> {
-  if (!tracked || lane !== 'verified') return tracked
-  const branch = await findTrackedBranch(tx, scope)
-  return branch !== null && isTracked(git_ref, branch)
 }
 
 async function writeStatements(tx: Tx, { org_id, source, format }: VexUpload, id: string): Promise<VexDocument> {

@@ -1,6 +1,7 @@
 import { buildAverageId } from '../../platform/db/spread.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import { findById, findHost } from '../../repositories/repository.store.ts'
+import { isTracked } from '../../repositories/repository-identity.ts'
 import type { VexFormat } from '../formats/catalogue.ts'
 import type { VexStatus } from '../formats/report/vex-statement.ts'
 import type { RepositoryIdentity } from '../repositories/reported-repository.store.ts'
@@ -56,16 +57,21 @@ export async function findOwnRepository(db: Db, { org_id, repository_no }: Repos
   return { name, provider, host: isLinked ? await findHost(db, org_id, provider, provider_id) : null }
 }
 
-/** The tracked branch of a repository; null if it is not linked, so that nobody knows it. */
-export async function findTrackedBranch(db: Db, { org_id, repository_no }: RepositoryScope): Promise<string | null> {
+/** Whether a ref is the tracked branch. Of a repository that is not linked nobody knows it. */
+export async function isOfTrackedBranch(
+  db: Db,
+  { org_id, repository_no }: RepositoryScope,
+  ref: string | null,
+): Promise<boolean> {
   const [row] = await db<[RepositoryIdentity]>`
     select name, provider, provider_id
     from reported_repositories
     where org_id = ${org_id}
       and id = ${repository_no}`
   const { provider, provider_id } = row
-  if (provider === null || provider_id === null) return null
-  return (await findById(db, org_id, provider, provider_id))?.tracked_branch ?? null
+  if (provider === null || provider_id === null) return false
+  const linked = await findById(db, org_id, provider, provider_id)
+  return linked !== null && isTracked(ref, linked.tracked_branch)
 }
 
 /** What decides whether a statement is about a finding. */

@@ -204,7 +204,8 @@ function runJson(db: Db, now: Date) {
     'commit_sha', coalesce(attempt.commit_sha, run.commit_sha), 'pipeline_name', run.pipeline_name,
     'event', run.event, 'attempt', attempt.number, 'status', ${buildStatusAt(db, 'attempt', now)}, 'actor', attempt.actor,
     'started_at', rfc3339(attempt.started_at), 'completed_at', rfc3339(${buildCompletedAt(db, 'attempt', now)}),
-    'trust', attempt.trust
+    'trust', attempt.trust,
+    'ref_protected', case run.claims ->> 'ref_protected' when 'true' then true when 'false' then false end
   )`
 }
 
@@ -294,4 +295,5 @@ type RunFacts = {
   started_at: string
   completed_at: string | null
   trust: string
+  ref_protected: boolean | null
 }

@@ -297,6 +297,15 @@ test('a repository with a new name keeps what is open, and who takes the old nam
   assert.equal(await decide(renamed, claims, 'clean-or-absent'), 'pending')
 })
 
+test('what was reported about a commit counts after its repository has a new name', async () => {
+  const shop = await world.openShop()
+  const claims = { repository: `${shop.repository}-renamed` }
+  await report(shop, 'job', 0)
+  assert.equal(await decide(shop, claims, 'live'), 'approved')
+  await report(shop, 'job', 1, 'lint')
+  assert.equal(await decide(shop, claims, 'live'), 'pending')
+})
+
 test('however many reports a person sends, what a key has found still counts', async () => {
   const shop = await world.openShop()
   await world.upload(shop, 'key', scan(['a']))

@@ -7,7 +7,7 @@ import { removeExpired } from '../../src/retention/remove-expired.ts'
 import { type Answer, startTestApi, type TestApi } from '../support/api.ts'
 import { assertError } from '../support/assert-error.ts'
 import { TESTS } from '../support/ci-reports.ts'
-import { configureGate, getDeployment, pollGate } from '../support/gates.ts'
+import { answer, configureGate, getDeployment, pollGate } from '../support/gates.ts'
 import type { Json } from '../support/json.ts'
 import { apply } from '../support/policies.ts'
 import { drainQueue } from '../support/queue.ts'
@@ -295,6 +295,25 @@ test('a repository with a new name keeps what is open, and who takes the old nam
     ['open'],
   )
   assert.equal(await decide(renamed, claims, 'clean-or-absent'), 'pending')
+})
+
+test('only reports that are not weaker open a rejected gate anew, whoever has sent their files before', async () => {
+  const shop = await world.openShop()
+  await linkShop(shop)
+  const environment = 'clean-verified'
+  const file = scan(['a'])
+  await world.upload(shop, 'job', file)
+  const gate = (await open(shop, 'job', { environment })).body.data
+  assert.equal((await answer(api, world.caller, gate.deployment_id, 'reject')).status, 200)
+  const ask = async () => (await open(shop, 'job', { environment })).body.data.gate_id
+  api.clock.advance(1000)
+  for (const by of ['stranger', 'key', 'developer'] as const) await world.upload(shop, by, file)
+  const feature = { ...shop, claims: { ...shop.claims, ref: OF_FEATURE.gitRef } }
+  await world.upload(feature, 'job', scan([]), OF_FEATURE)
+  assert.equal(await ask(), gate.gate_id)
+  const newer = scan(['a', 'b'])
+  for (const by of ['stranger', 'job'] as const) await world.upload(shop, by, newer)
+  assert.notEqual(await ask(), gate.gate_id)
 })
 
 test('what was reported about a commit counts after its repository has a new name', async () => {

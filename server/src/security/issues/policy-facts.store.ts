@@ -1,11 +1,12 @@
 import { findClaimedRepository } from '../../ci/evidence/newest-runs.store.ts'
+import { getLane, type TrustClass } from '../../ci/runs/trust.ts'
 import { PROVIDERS } from '../../codehosts/catalogue.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { findRepositoryAt } from '../../repositories/repository.store.ts'
 import { getDefaultHost } from '../../repositories/repository-identity.ts'
 import type { Severity } from '../vocabulary/severity.ts'
 import { buildSeverityCounts, buildSeverityRank } from '../writing/issue-writing.store.ts'
-import { buildShownTrust, buildStreamLane } from '../writing/lane.store.ts'
+import { buildLaneRank, buildShownTrust, buildStreamLane } from '../writing/lane.store.ts'
 
 type OpenFigures = { open: Record<Severity, number>; known_exploited: number; max_epss: number }
 
@@ -215,30 +216,31 @@ async function locateReported(db: Db, orgId: string, repository: string) {
   return { linked, numbers: rows.map(({ id }) => id) }
 }
 
-/** The lanes of security reports, the strongest first. */
-const UPLOAD_LANES = ['verified', 'uploaded', 'self_reported', 'untrusted']
-
 type ReportedBranch = { org_id: string; repository: string; branch: string | null }
 
 /**
  * Whether a security report of the branch or of the tracked one was read since, in this lane or a
- * stronger one. `repository` is `host/owner/name`.
+ * stronger one, whoever has sent the same file in others. `repository` is `host/owner/name`.
  */
-export async function hasUploadsSince(
+export async function hasReportsSince(
   db: Db,
   { org_id, repository, branch }: ReportedBranch,
-  { lane, since }: { lane: string; since: Date },
+  { lane, since }: { lane: TrustClass; since: Date },
 ): Promise<boolean> {
-  const { numbers } = await locateReported(db, org_id, repository)
+  const { linked, numbers } = await locateReported(db, org_id, repository)
+  const trackedBranch = linked?.tracked_branch ?? null
+  const rank = buildLaneRank(db, buildStreamLane(db, org_id, db`stream`))
   const rows = await db`
-    select
-    from security_uploads
+    select from finding_streams stream
     where org_id = ${org_id}
       and repository_no = any(${numbers}::bigint[])
-      and status = 'finished'
-      and trust = any(${UPLOAD_LANES.slice(0, UPLOAD_LANES.indexOf(lane) + 1)})
-      and (tracked or branch_name(git_ref) = ${branch})
-      and updated_at > ${since}
+      and origin <> 'alert'
+      and seen_at > ${since}
+      and ${rank} >= ${buildLaneRank(db, db`${getLane(lane)}::text`)}
+      and (
+        branch_name(git_ref) = ${branch}
+        or (tracked and coalesce(branch_name(git_ref) = ${trackedBranch}, true))
+      )
     limit 1`
   return rows.length > 0
 }

@@ -163,6 +163,11 @@ export function TrustBadge(props: TrustProps) {
   )
 }
 
+/** A trust level in words. */
+export function nameTrust(props: TrustProps): string {
+  return trustLook(props)[0]
+}
+
 /** The explanation of a trust level, as a sentence. */
 export function explainTrust(props: TrustProps): string {
   return trustLook(props)[1]

@@ -128,6 +128,15 @@ const ROWS: Row[] = [
     },
   },
   {
+    does: 'Open its gate again',
+    async play(world, shop, by) {
+      if (isPerson(by)) return '—'
+      const { gate_id } = (await world.send(shop, 'job', 'POST', '/v1/ci/gates', gateOf(shop))).body.data
+      const answer = await world.send(shop, by, 'POST', '/v1/ci/gates', gateOf(shop))
+      return tell(answer, (data) => (data.gate_id === gate_id ? 'is the same gate' : 'stands beside'))
+    },
+  },
+  {
     does: 'Upload a report of the same tool without its finding',
     async play(world, shop, by) {
       await world.upload(shop, 'job', toReport(['a'], 0))

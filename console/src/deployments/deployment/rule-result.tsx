@@ -1,7 +1,7 @@
 import { Group, Stack, Text } from '@mantine/core'
 import { IconAlertTriangle, IconCircleCheck, IconCircleX } from '@tabler/icons-react'
 import { useOrganization } from '../../api/session.ts'
-import { type Icon, type Tone, ToneBadge } from '../../page/badges.tsx'
+import { type Icon, nameTrust, type Tone, ToneBadge } from '../../page/badges.tsx'
 import { Link } from '../../page/link.tsx'
 import { pages } from '../../page/pages.ts'
 import { TextBlock } from '../../page/text-block.tsx'
@@ -104,7 +104,7 @@ function EvidencePiece({ piece }: { piece: Piece }) {
   const { run_id, attempt, pipeline, job, kind, name, status, trust } = piece
   return (
     <Text size="xs">
-      {kind} {name}: {status} ({trust}), job {job} in attempt {attempt} of{' '}
+      {kind} {name}: {status} ({nameTrust({ trust })}), job {job} in attempt {attempt} of{' '}
       <Link {...pages.run(org, run_id)} size="xs">
         {pipeline}
       </Link>

@@ -95,11 +95,22 @@ test('who said what of a deployment, and how far it can be trusted', () => {
   ]
   assert.deepEqual(entriesOf({ marks, deployed_at: at(4) }), [
     'Opened | octo',
-    'Reported as deploying | a CI job of the trust “shop” | Verified',
-    'Reported as failed | the API key “ci” | Self-reported',
-    'Reported as deployed | a CI job of the trust “shop” | Verified, 1.2, https://example.com',
+    'Reported as deploying | a CI job of the trust “shop” | Verified by its token',
+    'Reported as failed | the API key “ci” | Reported by an API key',
+    'Reported as deployed | a CI job of the trust “shop” | Verified by its token, 1.2, https://example.com',
   ])
   assert.deepEqual(entriesOf({ status: 'approved', marks: [] }), ['Opened | octo'])
+})
+
+test('what another lane has said takes the place of nothing that happened', () => {
+  const by = { type: 'api_key', name: 'ci' }
+  const said = { trust: 'self_reported', by, version: null, url: null }
+  assert.deepEqual(entriesOf({ marks: [{ ...said, at: at(3), status: 'success' }], deployed_at: at(4) }), [
+    'Opened | octo',
+    'Reported as deployed | the API key “ci” | Reported by an API key',
+    'Deployed',
+  ])
+  assert.equal(entriesOf({ status: 'failure', marks: [{ ...said, at: at(3), status: 'failure' }] }).at(-1), 'Failed')
 })
 
 test('a deployment that waits says since when and why it waits again, by its newest entry', () => {

@@ -167,9 +167,9 @@ const MARKS: Record<NonNullable<Mark['status']>, [kind: TimelineEntry['kind'], t
 
 /** With how far it can be trusted: only what the lane of the opener says changes the deployment. */
 const TRUST: Record<Mark['trust'], string> = {
-  verified: 'Verified',
-  self_reported: 'Self-reported',
-  untrusted: 'Untrusted',
+  verified: 'Verified by its token',
+  self_reported: 'Reported by an API key',
+  untrusted: 'Untrusted job',
   ui: 'By hand',
 }
 
@@ -183,9 +183,10 @@ function marks({ marks: said = [] }: Deployment): TimelineEntry[] {
 
 function outcome({ deployed_at, rollback_at, status, updated_at, marks: said = [] }: Deployment): TimelineEntry[] {
   const plain = { by: null, note: null }
-  const isMarked = (end: Mark['status']) => said.some((mark) => mark.status === end)
-  const isDeployed = deployed_at !== null && !(status === 'success' && isMarked('success'))
-  const hasFailed = status === 'failure' && !isMarked('failure')
+  // What other lanes have said is not how it ended.
+  const isMarked = (end: Mark['status'], time: string) => said.some(({ status, at }) => status === end && at === time)
+  const isDeployed = deployed_at !== null && !(status === 'success' && isMarked('success', deployed_at))
+  const hasFailed = status === 'failure' && !isMarked('failure', updated_at)
   return [
     ...(isDeployed ? [{ ...plain, at: deployed_at, kind: 'deployed' as const, title: 'Deployed' }] : []),
     ...(rollback_at ? [{ ...plain, at: rollback_at, kind: 'ended' as const, title: 'Rolled back' }] : []),

@@ -10,6 +10,7 @@ import { formatCount } from '../../page/numbers.ts'
 import { Empty } from '../../page/states.tsx'
 import { Time } from '../../page/time.tsx'
 import { streamsQuery } from './queries.ts'
+import { LANE_NAMES } from './upload-words.ts'
 
 type FindingStream = Schema<'FindingStream'>
 
@@ -82,7 +83,7 @@ function Named({ stream }: { stream: FindingStream }) {
         <bdi>{[tool, subject, category].filter(Boolean).join(' · ')}</bdi>
       </Text>
       <Text size="xs" c="dimmed" truncate>
-        <bdi>{[repository, git_ref?.replace(/^refs\/heads\//, ''), trust].filter(Boolean).join(' · ')}</bdi>
+        <bdi>{[repository, git_ref?.replace(/^refs\/heads\//, ''), LANE_NAMES[trust]].filter(Boolean).join(' · ')}</bdi>
       </Text>
     </Stack>
   )
@@ -125,7 +126,8 @@ function Actions({ org, stream }: { org: string; stream: FindingStream }) {
             send={() => takeOver.mutateAsync({ params, body: { from: id } })}
             onClose={taking.close}
           >
-            The other one ({trust}) has {formatCount(open)} open findings. Their decisions and dates pass to the same
+            This stream ({LANE_NAMES[stream.trust]}) has {formatCount(stream.open)} open findings, and the other one (
+            {LANE_NAMES[trust]}) has {formatCount(open)}. The decisions and dates of the other one pass to the same
             problems here, and it ends.
           </ConfirmForm>
         )}

@@ -8,6 +8,7 @@ import { useApiMutation } from '../../api/updates.ts'
 import { CopyBlock, CopyField } from '../../page/copy.tsx'
 import { PERMISSION_NAMES } from '../../page/names.ts'
 import { EXPIRY_DEFAULT, ExpirySelect, expiryTime } from '../frame/credential-parts.tsx'
+import { listKeyWarnings } from './key-warnings.ts'
 
 const PATH = '/app/api/orgs/{org}/api-keys'
 
@@ -103,7 +104,7 @@ export function CreateApiKeyForm({ onCreated, onCancel }: CreateApiKeyFormProps)
       onCreated(data)
     },
   })
-  const { getInputProps } = create.form
+  const { getInputProps, values } = create.form
   return (
     <ApiFormView form={create} submitLabel="Create API key" onCancel={onCancel}>
       <TextInput
@@ -122,6 +123,7 @@ export function CreateApiKeyForm({ onCreated, onCancel }: CreateApiKeyFormProps)
         autoComplete="off"
         {...getInputProps('repositories')}
       />
+      <KeyWarnings scopes={values.scopes as Scope[]} repositories={values.repositories} />
       <ExpirySelect {...getInputProps('expires_at')} />
       <NativeSelect
         label="Environment"
@@ -130,6 +132,24 @@ export function CreateApiKeyForm({ onCreated, onCancel }: CreateApiKeyFormProps)
         {...getInputProps('environment')}
       />
     </ApiFormView>
+  )
+}
+
+/** Said while the form is filled in, also to those who cannot see it appear. */
+function KeyWarnings({ scopes, repositories }: { scopes: Scope[]; repositories: string }) {
+  const warnings = listKeyWarnings(scopes, repositories)
+  return (
+    <div role="status">
+      {warnings.length > 0 && (
+        <Alert color="yellow" variant="light" icon={<IconAlertTriangle />} title="What this key can do">
+          {warnings.map((warning) => (
+            <Text key={warning} size="sm">
+              {warning}
+            </Text>
+          ))}
+        </Alert>
+      )}
+    </div>
   )
 }
 

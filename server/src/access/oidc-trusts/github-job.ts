@@ -34,6 +34,7 @@ const KEPT = [
   'sha',
   'ref',
   'ref_type',
+  'ref_protected',
   'head_ref',
   'base_ref',
   'event_name',

@@ -50,7 +50,8 @@ export async function findCommitEvidence(db: Db, subject: EvidenceSubject, now: 
     with own as (
       select ${runJson(db, now)} as json, run.id, attempt.repository as source_repository,
         attempt.commit_sha as source_commit_sha, coalesce(attempt.repository, run.repository) as repository,
-        coalesce(attempt.commit_sha, run.commit_sha) as commit_sha, attempt.number as attempt
+        coalesce(attempt.commit_sha, run.commit_sha) as commit_sha, attempt.number as attempt,
+        case when attempt.repository is null then run.claimed_provider end as claimed_provider, run.claimed_repository_id
       from ci_runs run
       cross join ${buildAttempts(db, org_id, runId)} attempt
       where run.org_id = ${org_id}
@@ -104,12 +105,16 @@ export async function findCommitEvidence(db: Db, subject: EvidenceSubject, now: 
   return { ...row, own: isKnown ? { run_id: run.id, attempt: run.attempt } : null }
 }
 
-/** One row: what is deployed, and the connected repository at its address. */
+/**
+ * One row: what is deployed, and the connected repository at its address, else the one that the
+ * token of the run names: it may have had another name when it was tested.
+ */
 function selectDeployed(db: Db, { org_id, repository, commit_sha }: EvidenceSubject) {
   const { host, name } = splitAddress(repository)
   return db`
     select coalesce(own.repository, ${repository}) as address, coalesce(${commit_sha}, own.commit_sha) as commit_sha,
-      linked.provider, linked.id as repository_id, own.id as run_id
+      coalesce(linked.provider, own.claimed_provider) as provider,
+      case when linked.provider is null then own.claimed_repository_id else linked.id end as repository_id, own.id as run_id
     from (values (1)) given
     left join own on true
     left join lateral (
@@ -204,7 +209,8 @@ function runJson(db: Db, now: Date) {
     'commit_sha', coalesce(attempt.commit_sha, run.commit_sha), 'pipeline_name', run.pipeline_name,
     'event', run.event, 'attempt', attempt.number, 'status', ${buildStatusAt(db, 'attempt', now)}, 'actor', attempt.actor,
     'started_at', rfc3339(attempt.started_at), 'completed_at', rfc3339(${buildCompletedAt(db, 'attempt', now)}),
-    'trust', attempt.trust
+    'trust', attempt.trust,
+    'ref_protected', case run.claims ->> 'ref_protected' when 'true' then true when 'false' then false end
   )`
 }
 
@@ -294,4 +300,5 @@ type RunFacts = {
   started_at: string
   completed_at: string | null
   trust: string
+  ref_protected: boolean | null
 }

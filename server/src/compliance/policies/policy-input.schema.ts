@@ -31,6 +31,14 @@ const Run = Closed(
     started_at: Time('When the attempt started.'),
     completed_at: Nullable(Time('When the attempt finished. Null until then.')),
     trust: Trust,
+    ref_protected: Type.Optional(
+      Nullable(
+        Type.Boolean({
+          description:
+            'Whether the OIDC token of the run says that its branch or tag is protected. Null if none says so.',
+        }),
+      ),
+    ),
   },
   { description: 'The CI run. Null if there is none, or if the rule does not accept its trust.' },
 )

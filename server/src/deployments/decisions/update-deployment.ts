@@ -90,7 +90,7 @@ export async function updateDeployment(
     if (state.host !== null) await settleHostDeployment(tx, key, now)
     if (!isOpeners) return
     await updateStated(tx, key, stated)
-    if (status !== undefined && isNew) await changeStatus(services, tx, actor, { state, status })
+    if (status !== undefined && isNew) await changeStatus(services, tx, actor, { state, status, now })
   })
 }
 
@@ -167,15 +167,20 @@ function getStatus({ state, marks, trust, isOpeners }: Marking, now: Date): Depl
   return getMarkedStatus(marks, trust) ?? 'approved'
 }
 
-type StatusChange = { state: DeploymentState; status: NonNullable<MarkedChange['status']> }
+/** `now` is also the time of the statement. */
+type StatusChange = { state: DeploymentState; status: NonNullable<MarkedChange['status']>; now: Date }
 
-async function changeStatus(services: Services, tx: Tx, actor: Actor, { state, status }: StatusChange): Promise<void> {
+async function changeStatus(
+  services: Services,
+  tx: Tx,
+  actor: Actor,
+  { state, status, now }: StatusChange,
+): Promise<void> {
   const { type, name } = actor.credential
   if (state.status === 'pending_approval') {
     const { principal } = toRecorded(actor)
     return settleWaiting(services, tx, state, { ...createWithdrawnOutcome(`${type}:${name}`), principal })
   }
-  const now = services.clock.now()
   await updateDeploymentStatus(tx, state, { status, deployedAt: status === 'success' ? now : null }, now)
 }
 

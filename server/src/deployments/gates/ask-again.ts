@@ -7,7 +7,7 @@ import type { Tx } from '../../platform/db/sql.ts'
 import { serviceUnavailable } from '../../platform/http/errors.ts'
 import { truncate } from '../../platform/text.ts'
 import { parseBranchName } from '../../repositories/repository-identity.ts'
-import { hasUploadsSince } from '../../security/issues/policy-facts.store.ts'
+import { hasReportsSince } from '../../security/issues/policy-facts.store.ts'
 import type { Services } from '../../services.ts'
 import { listStoredGates } from '../asked-gate.store.ts'
 import type { Rejecter } from '../asked-gate.ts'
@@ -122,7 +122,7 @@ async function hasEvidenceSince(tx: Tx, org_id: string, run: StoredRun, since: D
   const { id: run_id, trust, own_repository: repository, own_commit_sha: commit_sha, ref } = run
   const sent = { lane: trust, since }
   if (await hasAttestationsSince(tx, { org_id, run_id, repository, commit_sha }, sent)) return true
-  return hasUploadsSince(tx, { org_id, repository, branch: parseBranchName(ref) }, sent)
+  return hasReportsSince(tx, { org_id, repository, branch: parseBranchName(ref) }, sent)
 }
 
 /** The history of the deployment that is superseded says why. */

@@ -1,4 +1,5 @@
 import { findClaimedRepository } from '../../ci/evidence/newest-runs.store.ts'
+import { getLane, type TrustClass } from '../../ci/runs/trust.ts'
 import { PROVIDERS } from '../../codehosts/catalogue.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { findRepositoryAt } from '../../repositories/repository.store.ts'
@@ -28,19 +29,22 @@ type SecurityFacts = {
   imported: string[]
 }
 
-const STREAMS_MAX = 1000
+/** Scans of one lane that are listed, the newest. */
+const SCANS_MAX = 1000
+
+type DeployedRef = { repositoryNos: number[]; branch: string | null; trackedBranch: string | null }
 
 /**
  * Counts what is open in a repository, in one round trip. For each scope of a tool and each lane
- * the stream of the branch counts; if the branch has none, the stream of the tracked branch. Alerts
- * of both count, because under a branch the host lists only what is not on the tracked one. Where a
- * repository has too many streams, those of weaker lanes are left out.
+ * the stream of the branch counts; if the branch has none, that of the tracked branch. Where nobody
+ * knows this branch, all streams that say that they are tracked count, because none of their
+ * senders speaks for the others. Alerts of both count, because under a branch the host lists only
+ * what is not on the tracked one.
  */
 async function findSecurityFacts(
   db: Db,
   orgId: string,
-  repositoryNos: number[],
-  branch: string | null,
+  { repositoryNos, branch, trackedBranch }: DeployedRef,
 ): Promise<SecurityFacts> {
   // What `streams` tell apart beside the ref. Two images of one scanner are two.
   const scope = db`
@@ -56,16 +60,20 @@ async function findSecurityFacts(
         and reported_at > '-infinity'
         and ended_at is null
     ),
+    ranked as (
+      select *,
+        rank() over (
+          partition by ${scope}
+          order by (branch_name(git_ref) = ${branch}::text) is true desc,
+            (coalesce(branch_name(git_ref), ${trackedBranch}) = ${trackedBranch}::text) is true desc
+        ) as preference
+      from reported
+    ),
     stream as materialized (
-      select *
-      from (
-        select distinct on (${scope})
-          id, tool, category, git_ref, commit_sha, reported_at, origin, spoken_by, tracked, held
-        from reported
-        order by ${scope}, (branch_name(git_ref) = ${branch}::text) is true desc, reported_at desc
-      ) newest
-      order by ${buildLaneRank(db, db`spoken_by`)} desc, reported_at desc
-      limit ${STREAMS_MAX}
+      select id, tool, category, git_ref, commit_sha, reported_at, origin, spoken_by, tracked, held,
+        row_number() over (partition by spoken_by order by reported_at desc, id) as place
+      from ranked
+      where preference = 1
     )
     select ${scansJson(db)} as scans, ${findingsJson(db, orgId)} as findings,
       ${issuesJson(db, orgId, repositoryNos)} as issues,
@@ -87,7 +95,8 @@ function scansJson(db: Db) {
       order by reported_at desc, tool
     ), '[]')
     from stream
-    where ((held ->> 'results')::integer = 0 and not (held -> 'may_be_repeated')::boolean) is not true
+    where place <= ${SCANS_MAX}
+      and ((held ->> 'results')::integer = 0 and not (held -> 'may_be_repeated')::boolean) is not true
   )`
 }
 
@@ -128,6 +137,8 @@ type RepositoryAtHost = {
   name: string
   /** The repository with this address, linked or as a token names it. */
   linked: { provider: string; id: string } | null
+  /** The one that the newest token of this address names. Others of its name stay beside it. */
+  claimed?: { provider: string; id: string } | null
   /** The provider whose default host it is. */
   provider: string | null
 }
@@ -136,13 +147,14 @@ type RepositoryAtHost = {
  * Selects the numbers of a reported repository: by its provider's id, and by its name if the id was
  * not known.
  */
-export function buildRepositoryNos(db: Db, orgId: string, { name, linked, provider }: RepositoryAtHost) {
+export function buildRepositoryNos(db: Db, orgId: string, { name, linked, claimed, provider }: RepositoryAtHost) {
+  const known = linked ?? claimed ?? null
   return db`
     select id
     from reported_repositories
     where org_id = ${orgId}
       and (
-        (provider, provider_id) = (${linked?.provider ?? null}::text, ${linked?.id ?? null}::text)
+        (provider, provider_id) = (${known?.provider ?? null}::text, ${known?.id ?? null}::text)
         or (lower(name) = lower(${name}) and (
           provider is null
           or (provider = ${linked?.provider ?? provider}::text and (provider_id is null or ${linked === null}))
@@ -188,44 +200,47 @@ export async function findPolicyFacts(
   branch: string | null,
 ): Promise<SecurityFacts> {
   const { linked, numbers } = await locateReported(db, orgId, repository)
-  return findSecurityFacts(db, orgId, numbers, branch ?? linked?.tracked_branch ?? null)
+  const trackedBranch = linked?.tracked_branch ?? null
+  return findSecurityFacts(db, orgId, { repositoryNos: numbers, branch: branch ?? trackedBranch, trackedBranch })
 }
 
 /** The numbers under which a repository was reported, and its connection. */
 async function locateReported(db: Db, orgId: string, repository: string) {
   const { host, name, linked } = await findRepositoryAt(db, orgId, repository)
   const provider = PROVIDERS.find((known) => getDefaultHost(known) === host) ?? null
-  // Without a link, only tokens say which provider a host of its own belongs to.
-  const claimed = linked === null && provider === null ? await findClaimedRepository(db, orgId, repository) : null
-  const reported = { name, linked: linked ?? claimed, provider }
+  // Without a link, only tokens say which provider a host of its own belongs to, and what a
+  // repository with a new name was called before.
+  const claimed = linked === null ? await findClaimedRepository(db, orgId, repository) : null
+  const reported = { name, linked: linked ?? (provider === null ? claimed : null), claimed, provider }
   const rows = await db<{ id: number }[]>`${buildRepositoryNos(db, orgId, reported)}`
   return { linked, numbers: rows.map(({ id }) => id) }
 }
-
-/** The lanes of security reports, the strongest first. */
-const UPLOAD_LANES = ['verified', 'uploaded', 'self_reported', 'untrusted']
 
 type ReportedBranch = { org_id: string; repository: string; branch: string | null }
 
 /**
  * Whether a security report of the branch or of the tracked one was read since, in this lane or a
- * stronger one. `repository` is `host/owner/name`.
+ * stronger one, whoever has sent the same file in others. `repository` is `host/owner/name`.
  */
-export async function hasUploadsSince(
+export async function hasReportsSince(
   db: Db,
   { org_id, repository, branch }: ReportedBranch,
-  { lane, since }: { lane: string; since: Date },
+  { lane, since }: { lane: TrustClass; since: Date },
 ): Promise<boolean> {
-  const { numbers } = await locateReported(db, org_id, repository)
+  const { linked, numbers } = await locateReported(db, org_id, repository)
+  const trackedBranch = linked?.tracked_branch ?? null
+  const rank = buildLaneRank(db, buildStreamLane(db, org_id, db`stream`))
   const rows = await db`
-    select
-    from security_uploads
+    select from finding_streams stream
     where org_id = ${org_id}
       and repository_no = any(${numbers}::bigint[])
-      and status = 'finished'
-      and trust = any(${UPLOAD_LANES.slice(0, UPLOAD_LANES.indexOf(lane) + 1)})
-      and (tracked or branch_name(git_ref) = ${branch})
-      and updated_at > ${since}
+      and origin <> 'alert'
+      and seen_at > ${since}
+      and ${rank} >= ${buildLaneRank(db, db`${getLane(lane)}::text`)}
+      and (
+        branch_name(git_ref) = ${branch}
+        or (tracked and coalesce(branch_name(git_ref) = ${trackedBranch}, true))
+      )
     limit 1`
   return rows.length > 0
 }

@@ -73,14 +73,14 @@ export async function createUpload(services: Services, actor: Actor, input: NewS
   const now = services.clock.now()
   await expireUploads(services).catch((err) => services.log.warn({ err }, 'Could not remove expired uploads'))
   const registered = await services.sql.begin(async (tx) => {
-    const { stated, ...reference } = await readSource(tx, actor, input)
+    const { stated, isOfOther = false, ...reference } = await readSource(tx, actor, input)
     const repository = await selectRepository(tx, actor.org_id, reference)
     await requireRepositoryOfKey(tx, actor, { ...repository, providerId: repository.provider_id })
     await updateNamedRepository(tx, actor.org_id, repository)
     const repositoryNo = await lockReportedRepository(tx, actor.org_id, repository, now)
     const origin: UploadOrigin = actor.credential.type === 'user' ? 'ui' : 'api'
     const sender = { origin, created_by: actor.credential.type === 'oidc_trust' ? null : toPrincipal(actor) }
-    const mayTriage = await canTriage(tx, actor, stated)
+    const mayTriage = !isOfOther && (await canTriage(tx, actor, stated))
     const reported = { ...repository, no: repositoryNo }
     const row = { ...toRow(actor, { file, repository: reported, stated, mayTriage, now }), ...sender }
     const result = await register(services, tx, { actor, row, now })
@@ -97,20 +97,20 @@ async function readSource(
   tx: Tx,
   { org_id, credential }: Actor,
   { repository, provider = null, repositoryId = null, gitRef, commitSha }: NewSecurityUpload,
-): Promise<RepositoryReference & { stated: Stated }> {
+): Promise<RepositoryReference & { stated: Stated; isOfOther?: boolean }> {
   const asked = { name: normalizeName(provider, repository), provider, providerId: repositoryId }
   const stated = { git_ref: gitRef || null, commit_sha: commitSha ?? null }
   if (credential.type === 'user') return { ...asked, stated: { ...stated, lane: 'person' } }
   if (credential.type === 'api_key') return { ...asked, stated: { ...stated, lane: 'key' } }
   const lane = await findLaneOfOther(tx, org_id, credential.job, asked)
-  if (lane !== null) return { ...asked, stated: { ...stated, lane } }
+  if (lane !== null) return { ...asked, stated: { ...stated, lane }, isOfOther: true }
   const { job, ...own } = await requireTokenRepository(tx, org_id, credential.job, asked)
   return { ...own, stated: await requireTokenStatement(tx, org_id, job, stated) }
 }
 
 /**
  * Whether a VEX document of the sender takes effect at once (decisions §7). A job has no
- * permissions: the organization decides whether it may speak for its repository.
+ * permissions: the organization decides whether it may speak for its own repository.
  */
 async function canTriage(tx: Tx, { org_id, credential }: Actor, { lane }: Stated): Promise<boolean> {
   if (credential.type === 'user') return credential.permissions.includes('triage')

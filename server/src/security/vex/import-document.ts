@@ -8,6 +8,7 @@ import type { ReportSource } from '../formats/report/parsed-report.ts'
 import type { VexDocument } from '../formats/report/vex-statement.ts'
 import { lockTriaged } from '../writing/grouping.store.ts'
 import { applyStatements } from './apply-statements.ts'
+import { isOfTrackedBranch } from './verdict.store.ts'
 import {
   copyStatements,
   deleteDocument,
@@ -63,7 +64,11 @@ export async function importDocument({ clock }: Services, tx: Tx, upload: VexUpl
     return { warnings: [...document.warnings, OUTDATED], changed: 0, at }
   }
   if (stored !== null) await deleteDocument(tx, org_id, stored.id)
-  const { tracked, upload_id, sender_id, sender_name } = upload
+  const { upload_id, sender_id, sender_name } = upload
+  // Every branch can say of itself that it is tracked. What a job states at once is about its own,
+  // unless this is known to be the tracked one (trust §3).
+  const isOfJob = !stream.pending && upload.lane === 'verified'
+  const tracked = upload.tracked && (!isOfJob || (await isOfTrackedBranch(tx, upload, upload.git_ref)))
   if (!stream.pending) await deleteProposals(tx, stream, upload_id)
   await insertDocument(tx, { ...stream, ...next, tracked, upload_id, sender_id, sender_name }, at)
   if (stream.pending) return { warnings: [...document.warnings, PROPOSED], changed: 0, at }

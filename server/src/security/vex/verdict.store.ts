@@ -1,12 +1,14 @@
 import { buildAverageId } from '../../platform/db/spread.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
-import { findHost } from '../../repositories/repository.store.ts'
+import { findById, findHost } from '../../repositories/repository.store.ts'
+import { isTracked } from '../../repositories/repository-identity.ts'
 import type { VexFormat } from '../formats/catalogue.ts'
 import type { VexStatus } from '../formats/report/vex-statement.ts'
 import type { RepositoryIdentity } from '../repositories/reported-repository.store.ts'
 import { toSeverityRank } from '../vocabulary/severity.ts'
 import type { RepositoryChange } from '../writing/grouping.store.ts'
 import type { NewIssues } from '../writing/issue-writing.store.ts'
+import { buildStreamLane } from '../writing/lane.store.ts'
 import { buildStatedDismissal, type StatedDismissal } from './stated-triage.store.ts'
 import type { FoundPackage, OwnRepository } from './statement-match.ts'
 
@@ -53,6 +55,23 @@ export async function findOwnRepository(db: Db, { org_id, repository_no }: Repos
   const { name, provider, provider_id } = row
   const isLinked = provider !== null && provider_id !== null
   return { name, provider, host: isLinked ? await findHost(db, org_id, provider, provider_id) : null }
+}
+
+/** Whether a ref is the tracked branch. Of a repository that is not linked nobody knows it. */
+export async function isOfTrackedBranch(
+  db: Db,
+  { org_id, repository_no }: RepositoryScope,
+  ref: string | null,
+): Promise<boolean> {
+  const [row] = await db<[RepositoryIdentity]>`
+    select name, provider, provider_id
+    from reported_repositories
+    where org_id = ${org_id}
+      and id = ${repository_no}`
+  const { provider, provider_id } = row
+  if (provider === null || provider_id === null) return false
+  const linked = await findById(db, org_id, provider, provider_id)
+  return linked !== null && isTracked(ref, linked.tracked_branch)
 }
 
 /** What decides whether a statement is about a finding. */
@@ -154,8 +173,9 @@ export function listStatements(
 }
 
 /**
- * What reports of a repository are about, such as its images. Earlier versions of the program read
- * some VEX documents as reports.
+ * What reports of a repository are about, such as its images. Those of strangers say nothing of it:
+ * they would change what a statement means. Earlier versions of the program read some VEX documents
+ * as reports.
  */
 export async function listSubjects(db: Db, { org_id, repository_no }: RepositoryScope): Promise<string[]> {
   const rows = await db<{ subject: string }[]>`
@@ -164,6 +184,7 @@ export async function listSubjects(db: Db, { org_id, repository_no }: Repository
     where org_id = ${org_id}
       and repository_no = ${repository_no}
       and subject is not null
+      and ${buildStreamLane(db, org_id, db`stream`)} <> 'untrusted'
       and not exists (
         select from vex_documents document
         where document.org_id = stream.org_id
@@ -172,7 +193,7 @@ export async function listSubjects(db: Db, { org_id, repository_no }: Repository
   return rows.map(({ subject }) => subject)
 }
 
-/** The package URLs of all findings of a repository. */
+/** The package URLs of all findings of a repository but those of strangers. */
 export async function listPackages(db: Db, { org_id, repository_no }: RepositoryScope): Promise<string[]> {
   const rows = await db<{ purl: string }[]>`
     select distinct finding.purl
@@ -180,6 +201,7 @@ export async function listPackages(db: Db, { org_id, repository_no }: Repository
     join findings finding on finding.org_id = stream.org_id and finding.stream_id = stream.id
     where stream.org_id = ${buildAverageId(db, org_id)}
       and stream.repository_no = ${buildAverageId(db, repository_no)}
+      and ${buildStreamLane(db, org_id, db`stream`)} <> 'untrusted'
       and finding.purl is not null`
   return rows.map(({ purl }) => purl)
 }

@@ -123,6 +123,21 @@ test('what a key reports counts for trust: any alone', async () => {
   }
 })
 
+test('a rule can ask for a protected ref, as the token of the run states it', async () => {
+  await demand('has(run.ref_protected) && run.ref_protected')
+  assert.equal(await decide(await createRun({ ref_protected: 'true' })), 'approved')
+  for (const claims of [{ ref_protected: 'false' }, { ref_protected: 'perhaps' }])
+    assert.equal(await decide(await createRun(claims)), 'pending')
+  const reported = { ci_system: 'github-actions', external_run_id: '990001', repository: 'github.com/acme/shop' }
+  const { body } = await byKey('POST', '/v1/ci/runs', {
+    ...reported,
+    commit_sha: 'c'.repeat(40),
+    pipeline_name: 'build',
+  })
+  const gate = await byKey('POST', '/v1/ci/gates', { run_id: body.data.id, environment: 'production' })
+  assert.equal(gate.body.data.decision, 'pending')
+})
+
 test('an untrusted run counts for trust: any unless it is of a branch', async () => {
   await demand(TESTED, 'trust: any')
   const decisions: string[] = []

@@ -14,6 +14,11 @@ export function formatCount(count: number): string {
   return COUNT.format(count)
 }
 
+/** 1 finding, 2 findings. */
+export function formatPlural(count: number, singular: string, plural = `${singular}s`): string {
+  return `${formatCount(count)} ${count === 1 ? singular : plural}`
+}
+
 /** 12.3K, where there is little room. */
 export function formatCompact(count: number): string {
   return COMPACT.format(count)

@@ -14,15 +14,16 @@ export type DeploymentFilter = {
   workflow_name?: string | undefined
   workflow_path?: string | undefined
   pipeline_run_id?: string | undefined
+  commit_sha?: string | undefined
 }
 
 /** Returns one page of deployments, newest first, and one more row when there is a next page. */
-export async function listDeployments(
+export function listDeployments(
   db: Db,
   orgId: string,
   page: Page,
   { filter, now }: { filter: DeploymentFilter; now: Date },
-): Promise<PageRow[]> {
+) {
   return db<PageRow[]>`
     select deployment.created_at, deployment.id, ${deploymentJson(db, now)} as json
     from deployments deployment
@@ -34,6 +35,7 @@ export async function listDeployments(
       ${equals(db, 'workflow_name', filter)}
       ${equals(db, 'workflow_path', filter)}
       ${equals(db, 'pipeline_run_id', filter)}
+      ${equals(db, 'commit_sha', filter)}
     order by deployment.created_at desc, deployment.id desc
     limit ${page.limit + 1}`
 }

@@ -1,4 +1,5 @@
 import { api } from '../../api/client.ts'
+import type { Provider } from '../../page/names.ts'
 
 export const URGENT_SHOWN = 5
 
@@ -40,6 +41,24 @@ export function urgentQueries(org: string) {
       params: { path: { org }, query: { ...query, status: 'open', limit: URGENT_SHOWN } },
     })
   return { critical: read({ severity: 'critical' }), exploited: read({ kev: true }) }
+}
+
+/** So many of each are on the page of a repository. */
+export const RECENT = 5
+
+/** The worst open issues of a repository, and the newest of what else is known of it. */
+export function repositoryQueries(org: string, repository: string, provider: Provider | undefined) {
+  const path = { org }
+  const named = { repository, provider, limit: RECENT }
+  const worst = { ...named, status: 'open' as const, sort: 'severity' as const }
+  const params = { path, query: { repository, limit: RECENT } }
+  return {
+    issues: api.queryOptions('get', '/app/api/orgs/{org}/security/issues', { params: { path, query: worst } }),
+    runs: api.queryOptions('get', '/app/api/orgs/{org}/runs', { params }),
+    deployments: api.queryOptions('get', '/app/api/orgs/{org}/deployments', { params }),
+    uploads: api.queryOptions('get', '/app/api/orgs/{org}/security/uploads', { params: { path, query: named } }),
+    changes: api.queryOptions('get', '/app/api/orgs/{org}/changes', { params: { path, query: named } }),
+  }
 }
 
 export function chartQueries(org: string, days: number) {

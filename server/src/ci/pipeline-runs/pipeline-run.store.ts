@@ -28,7 +28,7 @@ export type ListedRun = { id: string; created_at: Date; provider: string; versio
 /**
  * One page of runs as they are at `now`, newest first, and one more row when there is a next page.
  */
-export async function listRunVersions(db: Db, orgId: string, page: Page, filter: RunFilter): Promise<ListedRun[]> {
+export function listRunVersions(db: Db, orgId: string, page: Page, filter: RunFilter) {
   const conditions = buildConditions(db, orgId, page, filter)
   return db<ListedRun[]>`
     select run.id, run.created_at, run.provider, ${buildRunVersion(db, filter.now)} as version

@@ -9,7 +9,7 @@ import type { TriageQuery } from './triage.schema.ts'
 type TriageFilter = Pick<TriageQuery, 'action' | 'source' | 'status' | 'finding_id' | 'issue_id'>
 
 /** Lists a page of triages, newest first, plus one row if there is a next page. */
-export async function listTriages(db: Db, orgId: string, page: Page, filter: TriageFilter): Promise<PageRow[]> {
+export function listTriages(db: Db, orgId: string, page: Page, filter: TriageFilter) {
   const { action, source, status, finding_id, issue_id } = filter
   return db<PageRow[]>`
     select triage.created_at, triage.id, ${triageJson(db, orgId)} as json

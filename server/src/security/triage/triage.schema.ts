@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { OrganizationSlug } from '../../access/gateway/open-to-people.ts'
-import { definePageQuery, windowFilters } from '../../platform/http/lists.ts'
+import { countFilter, definePageQuery, windowFilters } from '../../platform/http/lists.ts'
 import { Closed, ItemId, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
 import { UUID_PATTERN } from '../../platform/ids.ts'
 import { Issue } from '../issues/issue.schema.ts'
@@ -53,6 +53,7 @@ export type NewTriageRequest = Static<typeof NewTriageRequest>
 const STATUSES = ['active', 'undone', 'expired', 'replaced'] as const
 
 export const TriageQuery = definePageQuery(100, 50, {
+  ...countFilter,
   ...windowFilters,
   action: Type.Optional(OneOf(TRIAGE_ACTIONS, { description: 'Return only triages with this action.' })),
   source: Type.Optional(OneOf(TRIAGE_SOURCES, { description: 'Return only triages of this source.' })),

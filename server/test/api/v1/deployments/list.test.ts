@@ -61,6 +61,7 @@ const FILTERS: [parameter: string, column: string, value: string, others: string
   ['workflow', 'workflow_name', 'Deploy & run', ['deploy & run', 'Deploy']],
   ['workflow_path', 'workflow_path', '.ci/deploy.yml', ['.ci/deploy.yaml', 'deploy.yml']],
   ['run_id', 'pipeline_run_id', 'gh_run_1', ['gh_run_10', 'gh_run_']],
+  ['commit', 'commit_sha', 'ab'.repeat(20), ['cd'.repeat(20)]],
 ]
 
 for (const [parameter, column, value, others] of FILTERS) {

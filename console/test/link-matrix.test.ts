@@ -104,7 +104,7 @@ const LINKS: [from: string, links: (string | RegExp)[], to: string][] = [
   ['finding', ['Open issue'], 'issue'],
   ['finding', ['acme/shop'], 'repository'],
   ['issue', [/^src\//], 'finding'],
-  ['issue', [/^Newest report of/], 'upload'],
+  ['issue', [/newest report of/], 'upload'],
   ['issue', ['Open the run'], 'run'],
   ['issue', ['Deployments of this commit', /to production/], 'deployment'],
   ['issue', ['acme/shop'], 'repository'],

@@ -34,6 +34,7 @@ import { ListedPolicy, PolicyVersion } from './compliance/policies/policy-respon
 import { registerResultRoutes } from './compliance/results/result.routes.ts'
 import { ComplianceResult } from './compliance/results/result.schema.ts'
 import { registerConsoleRoutes } from './console-server/console.routes.ts'
+import { registerCompression } from './console-server/console-headers.ts'
 import { registerEventRoutes } from './console-server/event.routes.ts'
 import { registerRouteUpdates } from './console-server/route-updates.ts'
 import { registerSavedViewRoutes } from './console-server/saved-view.routes.ts'
@@ -203,6 +204,7 @@ export async function createApp(services: Services): Promise<HttpServer> {
   await registerAuthorization(base, services)
   registerPeople(base, services)
   registerRouteUpdates(base, services)
+  registerCompression(base)
 
   await app.register(runRoutes, services)
   await app.register(reportRoutes, services)

@@ -2,6 +2,7 @@ import { Box, Button, Skeleton, Stack, Text, VisuallyHidden } from '@mantine/cor
 import { useElementSize, useMediaQuery } from '@mantine/hooks'
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
 import { type CSSProperties, type ReactNode, type RefObject, useEffect, useRef } from 'react'
+import { formatMatching } from '../page/numbers.ts'
 import { Problem } from '../page/states.tsx'
 import classes from './data-list.module.css'
 import type { Column } from './data-rows.tsx'
@@ -69,6 +70,11 @@ function LoadedList<Row>({ rows, ...props }: DataListProps<Row> & { rows: Row[] 
   const tracks = [...(selection ? ['1.5rem'] : []), ...columns.map(({ width }) => width)].join(' ')
   return (
     <Stack gap="xs">
+      {list.matching && (
+        <Text size="sm" c="dimmed" role="status" className={classes.count}>
+          {formatMatching(list.matching, of)}
+        </Text>
+      )}
       {list.hasChanged && (
         <div className={classes.changes}>
           <Button size="xs" variant="default" onClick={list.refresh}>

@@ -1,6 +1,7 @@
 import { Checkbox, UnstyledButton } from '@mantine/core'
 import { IconArrowDown, IconArrowsSort } from '@tabler/icons-react'
 import type { KeyboardEvent, ReactNode } from 'react'
+import { formatMatching } from '../page/numbers.ts'
 import classes from './data-list.module.css'
 import { type RowSelection, SELECTED_MAX } from './rows.ts'
 
@@ -65,7 +66,7 @@ function SelectAll({ of, keys, selection }: { of: string; keys: string[]; select
   return (
     <Checkbox
       size="xs"
-      aria-label={`Select all loaded ${of}`}
+      aria-label={`Select the ${formatMatching({ count: keys.length, exact: true }, of)} that ${keys.length === 1 ? 'is' : 'are'} loaded`}
       checked={areAll}
       indeterminate={selection.ids.size > 0 && !areAll}
       onChange={() => selection.set(areAll ? [] : keys)}

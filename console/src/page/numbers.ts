@@ -19,6 +19,15 @@ export function formatPlural(count: number, singular: string, plural = `${singul
   return `${formatCount(count)} ${count === 1 ? singular : plural}`
 }
 
+/** How many rows match: exactly, or `count` and more. */
+type Matching = { count: number; exact: boolean }
+
+/** “1 issue”, “10,000+ entries of the audit log”. `of` is what is counted, in the plural. */
+export function formatMatching({ count, exact }: Matching, of: string): string {
+  const noun = count === 1 ? of.replace(/ies(?= of |$)/, 'y').replace(/(?<!s)s(?= of |$)/, '') : of
+  return `${formatCount(count)}${exact ? '' : '+'} ${noun}`
+}
+
 /** 12.3K, where there is little room. */
 export function formatCompact(count: number): string {
   return COMPACT.format(count)

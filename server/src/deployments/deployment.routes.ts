@@ -44,7 +44,7 @@ export async function registerDeploymentRoutes(app: HttpServer, services: Servic
         pipeline_run_id: query.run_id,
         commit_sha: query.commit,
       }
-      const selection = { filter, now: context.now }
+      const selection = { filter, recovered: query.recovered, now: context.now }
       const listed = await services.reads.read(async (sql) => {
         const list = (shown: Page) => listDeployments(sql, actor.org_id, shown, selection)
         const { rows, matching } = await listRows(sql, { page, query }, list)

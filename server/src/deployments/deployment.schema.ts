@@ -232,6 +232,12 @@ export const DeploymentQuery = definePageQuery(100, 50, {
   ),
   workflow_path: exactName(500, 'Return only deployments of the workflow file with exactly this path.'),
   run_id: Type.Optional(Type.String({ ...ItemId, description: 'Return only deployments of the run with this id.' })),
+  recovered: Type.Optional(
+    Type.Boolean({
+      description:
+        'Return only deployments after which one from the same source has (`true`) or has not (`false`) succeeded for the repository and environment.',
+    }),
+  ),
   commit: Type.Optional(
     Type.String({
       pattern: '^[0-9a-f]{40,64}$',

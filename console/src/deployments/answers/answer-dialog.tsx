@@ -99,6 +99,7 @@ function AnswerForm({ kind: asked, deployment, decision, onClose, onAnswered, on
           maxRows={8}
           maxLength={COMMENT_MAX}
           value={comment}
+          data-autofocus={kind === 'override' ? undefined : true}
           onChange={({ currentTarget }) => setComment(currentTarget.value)}
         />
         <Group justify="flex-end" gap="xs">

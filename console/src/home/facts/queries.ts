@@ -3,6 +3,9 @@ import type { Provider } from '../../page/names.ts'
 
 export const URGENT_SHOWN = 5
 
+/** More than are shown, because the oldest of the worst are the most urgent. */
+const URGENT_READ = 25
+
 /** The numbers of days that the charts of Home can show. */
 export const PERIODS = [7, 30, 90] as const
 
@@ -22,10 +25,12 @@ export function waitingQuery(org: string) {
   return api.queryOptions('get', '/app/api/orgs/{org}/deployments', { params: { path: { org }, query } })
 }
 
-/** The newest failures, and the default branches of the repositories. */
+/** The newest failures that nothing has mended since, and the default branches of the repositories. */
 export function brokenQueries(org: string) {
   const path = { org }
-  const failed = (limit: number) => ({ params: { path, query: { status: 'failure' as const, limit } } })
+  const failed = (limit: number) => ({
+    params: { path, query: { status: 'failure' as const, recovered: false, limit } },
+  })
   return {
     runs: api.queryOptions('get', '/app/api/orgs/{org}/runs', failed(50)),
     deployments: api.queryOptions('get', '/app/api/orgs/{org}/deployments', failed(5)),
@@ -38,7 +43,7 @@ export function brokenQueries(org: string) {
 export function urgentQueries(org: string) {
   const read = (query: { severity?: 'critical'; kev?: true }) =>
     api.queryOptions('get', '/app/api/orgs/{org}/security/issues', {
-      params: { path: { org }, query: { ...query, status: 'open', limit: URGENT_SHOWN } },
+      params: { path: { org }, query: { ...query, status: 'open', sort: 'severity', limit: URGENT_READ } },
     })
   return { critical: read({ severity: 'critical' }), exploited: read({ kev: true }) }
 }

@@ -107,7 +107,11 @@ function FindingRow({ finding }: { finding: Finding }) {
       </Table.Td>
       <Table.Td>
         {upload_id && (
-          <Link {...pages.upload(org, upload_id)} size="sm" aria-label={`Newest report of ${oneLine(scanner, 80)}`}>
+          <Link
+            {...pages.upload(org, upload_id)}
+            size="sm"
+            aria-label={`Upload with the newest report of ${oneLine(scanner, 80)}`}
+          >
             Upload
           </Link>
         )}

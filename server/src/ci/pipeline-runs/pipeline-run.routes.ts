@@ -37,10 +37,10 @@ export async function registerPipelineRunRoutes(app: HttpServer, services: Servi
       const context = listContext(services, request)
       const { query } = request
       const page = readPage(query, context)
-      const { status, repository, branch } = query
+      const { status, repository, branch, recovered } = query
       if (branch !== undefined && repository === undefined)
         throw createInvalidFieldError('/query/branch', 'requires repository')
-      const filter = { status, repository, branch, now: context.now }
+      const filter = { status, repository, branch, recovered, now: context.now }
       const { org_id } = request.actor
       const listed = await services.reads.read(async (sql) => ({
         rows: await pages.list(sql, org_id, page, filter),

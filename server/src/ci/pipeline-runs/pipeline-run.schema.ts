@@ -27,6 +27,12 @@ export const PipelineRunQuery = definePageQuery(100, 50, {
         'Return only runs of the branch with exactly this name, with or without `refs/heads/`. Requires `repository`.',
     }),
   ),
+  recovered: Type.Optional(
+    Type.Boolean({
+      description:
+        'Return only runs whose pipeline has (`true`) or has not (`false`) succeeded since on the same branch. A run with less trust changes nothing.',
+    }),
+  ),
 })
 
 export const PipelineRunPath = Closed({ id: { ...ItemId, description: 'The id of the run.' } })

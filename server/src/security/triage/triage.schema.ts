@@ -75,6 +75,9 @@ export const Triage = Closed(
     }),
     target_type: OneOf(['finding', 'issue', 'alert'], { description: 'What `target_ids` are the ids of.' }),
     target_ids: Type.Array(Type.String(), { description: 'What was triaged, as the request named it.' }),
+    target_titles: Type.Array(Nullable(Type.String()), {
+      description: 'The titles of the first five, in the order of `target_ids`. Null for what is gone.',
+    }),
     scope: OneOf(TRIAGE_SCOPES, {
       description:
         'What a dismissal reaches later: what repeats a dismissed finding at its place, or the vulnerability in the package ' +

@@ -70,11 +70,10 @@ function LoadedList<Row>({ rows, ...props }: DataListProps<Row> & { rows: Row[] 
   const tracks = [...(selection ? ['1.5rem'] : []), ...columns.map(({ width }) => width)].join(' ')
   return (
     <Stack gap="xs">
-      {list.matching && (
-        <Text size="sm" c="dimmed" role="status" className={classes.count}>
-          {formatMatching(list.matching, of)}
-        </Text>
-      )}
+      {/* There is room for it from the start, so that no row moves when it is known. */}
+      <Text size="sm" c="dimmed" role="status" mih={20} className={classes.count}>
+        {list.matching && formatMatching(list.matching, of)}
+      </Text>
       {list.hasChanged && (
         <div className={classes.changes}>
           <Button size="xs" variant="default" onClick={list.refresh}>

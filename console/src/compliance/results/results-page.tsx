@@ -12,6 +12,7 @@ import { ButtonLink, Link } from '../../page/link.tsx'
 import { formatCount, formatMatching } from '../../page/numbers.ts'
 import { Page } from '../../page/page.tsx'
 import { pages } from '../../page/pages.ts'
+import { withoutHost } from '../../page/repository.tsx'
 import { ScrollBox } from '../../page/sections.tsx'
 import { Empty } from '../../page/states.tsx'
 import { ComplianceTabs } from '../facts/compliance-parts.tsx'
@@ -127,9 +128,9 @@ function matrixColumns(org: string, policies: readonly MatrixColumn[]): Column<M
       header: 'Repository',
       width: 'minmax(11rem, 2fr)',
       cell: ({ repository }) => (
-        <Text size="sm" fw={500} lineClamp={2}>
+        <Link {...pages.repository(org)} search={{ name: withoutHost(repository) }} size="sm" fw={500} lineClamp={2}>
           <Repository name={repository} />
-        </Text>
+        </Link>
       ),
     },
     ...policies.map(({ id, name }) => ({
@@ -149,6 +150,7 @@ function Repository({ name }: { name: string }) {
       <Text span inherit c="dimmed" fw={400}>
         {host}
       </Text>
+      <wbr />
       {name.slice(host.length)}
     </>
   )

@@ -4,6 +4,8 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useOrganization } from '../../api/session.ts'
+import { DeploymentStateBadge } from '../../deployments/facts/deployment-parts.tsx'
+import { fullStateOf } from '../../deployments/facts/deployment-state.ts'
 import { SeverityBadge, StatusBadge } from '../../page/badges.tsx'
 import { ExternalButton, Link } from '../../page/link.tsx'
 import { PROVIDER_NAMES } from '../../page/names.ts'
@@ -88,11 +90,11 @@ function Sections({ org, repository, provider }: SectionsProps) {
           </Link>
         }
       >
-        {({ id, environment, status, created_at }) => ({
-          id,
-          badge: <StatusBadge status={status} />,
-          link: <Row to={pages.deployment(org, id)} text={environment} />,
-          at: created_at,
+        {(deployment) => ({
+          id: deployment.id,
+          badge: <DeploymentStateBadge state={fullStateOf(deployment)} />,
+          link: <Row to={pages.deployment(org, deployment.id)} text={deployment.environment} />,
+          at: deployment.created_at,
         })}
       </Newest>
       <Newest

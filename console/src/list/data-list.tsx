@@ -1,7 +1,7 @@
 import { Box, Button, Skeleton, Stack, Text, VisuallyHidden } from '@mantine/core'
 import { useElementSize, useMediaQuery } from '@mantine/hooks'
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
-import { type CSSProperties, type ReactNode, type RefObject, useEffect, useRef } from 'react'
+import { type CSSProperties, type ReactNode, type RefObject, useEffect, useMemo, useRef } from 'react'
 import { formatMatching } from '../page/numbers.ts'
 import { Problem } from '../page/states.tsx'
 import classes from './data-list.module.css'
@@ -54,7 +54,11 @@ function LoadedList<Row>({ rows, ...props }: DataListProps<Row> & { rows: Row[] 
   const { of, list, rowKey, selection, onOpen, actions = [] } = props
   const { ref: table, width } = useElementSize()
   const isCards = useMediaQuery(CARDS)
-  const columns = isCards ? selectForCards(props.columns) : fitColumns(props.columns, width, selection !== undefined)
+  const isSelectable = selection !== undefined
+  const columns = useMemo(
+    () => (isCards ? selectForCards(props.columns) : fitColumns(props.columns, width, isSelectable)),
+    [isCards, props.columns, width, isSelectable],
+  )
   const body = useRef<HTMLDivElement>(null)
   const onRow = (act: (row: Row) => void) => (row: Row | undefined) => row !== undefined && act(row)
   const { virtual, items } = useGrowingRows({ rows, rowKey, list, body })

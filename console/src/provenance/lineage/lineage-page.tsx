@@ -99,15 +99,23 @@ function Lineage({ org, id, path }: { org: string; id: string; path: PromotionPa
         commit={commit}
         filename={`lineage-${id}.json`}
       />
-      <ServerVerdict org={org} id={id} />
-      <StatementPanel
-        org={org}
-        title="Verification summary"
-        kind="verification"
-        id={id}
-        commit={commit}
-        filename={`verification-${id}.json`}
-      />
+      {path.change && <ServerVerdict org={org} id={id} />}
+      {path.change ? (
+        <StatementPanel
+          org={org}
+          title="Verification summary"
+          kind="verification"
+          id={id}
+          commit={commit}
+          filename={`verification-${id}.json`}
+        />
+      ) : (
+        <Section title="Verification summary">
+          <Text size="sm" c="dimmed">
+            There is none: no change record has the commit. Only deployments of connected code hosts have one.
+          </Text>
+        </Section>
+      )}
     </Stack>
   )
 }

@@ -143,7 +143,7 @@ const LOCKS: Record<DemoPackage['type'], string> = {
   deb: '/var/lib/dpkg/status',
 }
 
-/** A scan of an image as Grype writes it with `-o sarif`: a rule for each vulnerability of each package. */
+/** A scan of an image as `grype -o sarif` writes it: a rule for each vulnerability of a package. */
 export function renderGrypeSarif(
   image: string,
   known: readonly { advisory: Advisory; component: DemoPackage }[],

@@ -130,7 +130,8 @@ test('what is critical or exploited is listed by risk, the exploited first', asy
   for (let nth = 0; nth < 7; nth += 1) {
     shown.api.clock.advance(60_000)
     const issue = { id: `CVE-2024-100${nth}`, severity: 'critical' as const }
-    await uploadReport(shown.api, caller, bom(`Tool ${nth}`, `pkg:npm/part-${nth}@1.0.0`, [issue]))
+    const document = bom('Grype', `pkg:npm/part-${nth}@1.0.0`, [issue])
+    await uploadReport(shown.api, caller, document, { category: `part-${nth}` })
   }
   await importThreats(shown.api)
   const page = await shown.open(await shown.person({ orgId, slug }), `/orgs/${slug}`)

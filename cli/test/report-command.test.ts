@@ -49,7 +49,7 @@ test('0: one report with everything, its URL on standard output, and what was re
     ...['--job', 'build', '--matrix', '{"os":"linux","node":24}', '--name', 'all'],
   ])
   assert.equal(code, 0, stderr)
-  assert.match(stdout, new RegExp(`^${server.api.url}/runs/${runId}/reports/\\S+\\n$`))
+  assert.match(stdout, new RegExp(`^http://localhost:\\d+/runs/${runId}/reports/\\S+\\n$`))
   assert.match(stderr, /^Tests: 3 passed, 5 failed, 0 errors, 1 skipped in [\d.]+ s$/m)
   assert.match(stderr, /^Coverage: 75 % of the lines \(lcov\.info\)$/m)
   assert.match(stderr, /^SBOM: \d+ components \(bom\.json\)$/m)

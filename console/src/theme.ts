@@ -24,6 +24,8 @@ const DEFAULT_PROPS = {
       // What was in front is gone at once, so that the next key belongs to the page.
       transitionProps: { exitDuration: 0 },
       closeButtonProps: { 'aria-label': 'Close' },
+      // Its `<header>` would be a second banner of the page.
+      attributes: { header: { role: 'presentation' } },
     } satisfies Partial<ModalProps>,
   },
   Paper: { defaultProps: { withBorder: true } satisfies PaperProps },

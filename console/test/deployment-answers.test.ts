@@ -198,3 +198,24 @@ test('a role without the permission has no buttons, and reads who can give it', 
   await page.setViewportSize({ width: 360, height: 740 })
   await assertNoSidewaysScroll(page)
 })
+
+test('by keyboard on a phone: each dialog begins at its field, has no barrier, and the decision has the focus', async () => {
+  const ada = await shown.person({ role: 'release_manager' })
+  const id = await openDeployment(shown, 'production')
+  const page = await openPage(ada, id)
+  await page.setViewportSize({ width: 360, height: 740 })
+  for (const [act, title] of [
+    ['Reject', 'Reject deployment'],
+    ['Approve', 'Approve deployment'],
+  ]) {
+    await page.getByRole('button', { name: act, exact: true }).press('Enter')
+    const dialog = page.getByRole('dialog', { name: title })
+    await dialog.locator('textarea:focus').waitFor()
+    assert.equal(await dialog.getByLabel('Comment').evaluate((field) => field === document.activeElement), true)
+    await assertAccessible(page)
+    if (act === 'Reject') await page.keyboard.press('Escape')
+    else await dialog.getByRole('button', { name: 'Approve', exact: true }).press('Enter')
+    await dialog.waitFor({ state: 'detached' })
+  }
+  await page.locator('[role=status]:focus').getByText('Approved').waitFor()
+})

@@ -104,6 +104,43 @@ test('what was never imported is unknown, and says so where it decides', async (
   await page.getByRole('alert').filter({ hasText: 'Never imported: OSV' }).waitFor()
 })
 
+test('a pipeline that is green again, or failed more than once, is not listed among what broke', async () => {
+  const caller = await shown.api.caller()
+  const { orgId, slug } = caller
+  const run = async (pipeline_name: string, status: string) => {
+    shown.api.clock.advance(1000)
+    const { id } = await createRun(shown.api, caller, { ref: 'main', pipeline_name })
+    await patchRun(shown.api, caller, id, { status })
+  }
+  for (const status of ['failure', 'success']) await run('mended', status)
+  for (const status of ['failure', 'failure']) await run('still red', status)
+  await run('red again', 'success')
+  await run('red again', 'failure')
+  const page = await shown.open(await shown.person({ orgId, slug }), `/orgs/${slug}`)
+  await panel(page, 'Broken').getByText('red again').first().waitFor()
+  await assertCount(panel(page, 'Broken').getByRole('listitem').filter({ hasText: 'still red' }), 1)
+  await assertCount(panel(page, 'Broken').getByText('mended'), 0)
+})
+
+test('what is critical or exploited is listed by risk, the exploited first', async () => {
+  const caller = await shown.api.caller()
+  const { orgId, slug } = caller
+  const log4j = 'pkg:maven/org.apache.logging.log4j/log4j-core@2.14.1'
+  await uploadReport(shown.api, caller, bom('Grype', log4j, [{ id: LOG4SHELL, severity: 'high' }]))
+  for (let nth = 0; nth < 7; nth += 1) {
+    shown.api.clock.advance(60_000)
+    const issue = { id: `CVE-2024-100${nth}`, severity: 'critical' as const }
+    const document = bom('Grype', `pkg:npm/part-${nth}@1.0.0`, [issue])
+    await uploadReport(shown.api, caller, document, { category: `part-${nth}` })
+  }
+  await importThreats(shown.api)
+  const page = await shown.open(await shown.person({ orgId, slug }), `/orgs/${slug}`)
+  const items = panel(page, 'Critical and exploited').getByRole('listitem')
+  await items.first().getByText('Exploited').waitFor()
+  await assertCount(items, 5)
+  await panel(page, 'Critical and exploited').getByText('8', { exact: true }).waitFor()
+})
+
 test('the period is in the address, and survives a reload', async () => {
   const page = await shown.open(admin, home)
   await page.getByText('90 days', { exact: true }).click()

@@ -126,7 +126,7 @@ test('30 issues are selected and dismissed together, and reopened by one Undo', 
   const many = Array.from({ length: 30 }, (_, number) => ruleResult(`Copied problem ${number}`, 5))
   await uploadReport(shown.api, shown.caller, sarif(many, 'Bulk'), { repository: 'acme/bulk' })
   const page = await shown.open(ada, `${path}?repository=acme%2Fbulk`)
-  await page.getByRole('checkbox', { name: 'Select all loaded issues' }).check()
+  await page.getByRole('checkbox', { name: /^Select the \d+ issues that are loaded$/ }).check()
   const bar = page.getByRole('region', { name: 'Selection' })
   await bar.getByText('30 issues selected').waitFor()
   await bar.getByRole('button', { name: 'Dismiss' }).click()

@@ -25,6 +25,10 @@ test('a list of 100,000 rows scrolls to its end with few elements on the page', 
   const { body } = await requestAs(api, reader, 'GET', '/security/issues?limit=1000')
   let sent = 0
   await page.route('**/security/issues?*', (route) => {
+    if (route.request().url().includes('count=true')) {
+      const meta = { ...body.meta, matching: { count: 10_000, exact: false } }
+      return route.fulfill({ json: { data: [], next_cursor: null, meta } })
+    }
     const data = Array.from({ length: ROWS_PER_PAGE }, (_, index) => ({
       ...body.data[index % body.data.length],
       id: `00000000-0000-7000-8000-${String(sent + index).padStart(12, '0')}`,
@@ -34,6 +38,7 @@ test('a list of 100,000 rows scrolls to its end with few elements on the page', 
   })
   await page.goto(`/orgs/${caller.slug}/security/issues`)
   await page.getByRole('row').nth(3).waitFor()
+  await page.getByText('10,000+ issues', { exact: true }).waitFor()
   const lastRow = page.locator(`[role=row][aria-rowindex="${ROWS + 1}"]`)
   const deadline = performance.now() + PATIENCE_MS
   while ((await lastRow.count()) === 0) {
@@ -42,6 +47,28 @@ test('a list of 100,000 rows scrolls to its end with few elements on the page', 
   }
   assert.equal(await page.getByRole('table').getAttribute('aria-rowcount'), String(ROWS + 1))
   assert.ok((await page.getByRole('row').count()) < 60)
+})
+
+test('a list says how many rows match, “Select all” says which it takes, and each filter is a step back', async () => {
+  const { caller } = shown
+  const security = await shown.person({ role: 'security' })
+  const page = await shown.open(security, `/orgs/${caller.slug}/security/issues`)
+  await page.getByText('1,000 issues', { exact: true }).waitFor()
+  await page.getByRole('checkbox', { name: 'Select the 100 issues that are loaded' }).check()
+  const bar = page.getByRole('region', { name: 'Selection' })
+  await bar.getByText('100 issues selected').waitFor()
+  await bar.getByText('Not 1,000 issues: only those that are loaded').waitFor()
+  await bar.getByRole('button', { name: 'Clear selection' }).click()
+  const counts = page.getByRole('group', { name: 'Open issues by severity' })
+  await counts.getByRole('button').first().click()
+  await page.waitForURL(/severity=critical/)
+  await page.getByRole('combobox', { name: 'Kind' }).click()
+  await page.getByRole('option', { name: 'Code', exact: true }).click()
+  await page.waitForURL(/kind=code/)
+  await counts.getByText('Open issues with the other filters').waitFor()
+  await page.goBack()
+  await page.waitForURL((url) => url.searchParams.has('severity') && !url.searchParams.has('kind'))
+  await page.context().close()
 })
 
 test('the offer to show changes moves no row', async () => {

@@ -16,6 +16,7 @@ import {
 /** Every page, with the list whose first object it shows in place of `$id`. */
 const PAGES: [name: string, path: string, listOfId?: string][] = [
   ['home', ''],
+  ['repository', '/repository?name=northlane%2Fcheckout'],
   ['runs', '/runs'],
   ['run', '/runs/$id', '/runs?status=failure'],
   ['deployments', '/deployments'],

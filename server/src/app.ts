@@ -34,6 +34,7 @@ import { ListedPolicy, PolicyVersion } from './compliance/policies/policy-respon
 import { registerResultRoutes } from './compliance/results/result.routes.ts'
 import { ComplianceResult } from './compliance/results/result.schema.ts'
 import { registerConsoleRoutes } from './console-server/console.routes.ts'
+import { registerCompression } from './console-server/console-headers.ts'
 import { registerEventRoutes } from './console-server/event.routes.ts'
 import { registerRouteUpdates } from './console-server/route-updates.ts'
 import { registerSavedViewRoutes } from './console-server/saved-view.routes.ts'
@@ -268,6 +269,7 @@ export async function createApp(services: Services): Promise<HttpServer> {
   await registerAuthorization(base, services)
   registerPeople(base, services)
   registerRouteUpdates(base, services)
+  registerCompression(base)
 
   // One context for all: a context for each would make the start take twice as long.
   await app.register(async (shared) => {

@@ -12,12 +12,14 @@ type ApiFormViewProps<Values extends object> = {
   submitProps?: ButtonProps
   /** Shows a button Cancel. */
   onCancel?: () => void
+  /** Begins at Cancel, where there is no field to begin at and the act is dangerous. */
+  focusesCancel?: boolean
   children: ReactNode
 }
 
 /** A form with its fields, the error that belongs to none of them, and its buttons. */
 export function ApiFormView<Values extends object>(props: ApiFormViewProps<Values>) {
-  const { form, submitLabel, submitProps, onCancel, children } = props
+  const { form, submitLabel, submitProps, onCancel, focusesCancel, children } = props
   return (
     <form onSubmit={form.submit} noValidate>
       <Stack gap="md">
@@ -25,7 +27,7 @@ export function ApiFormView<Values extends object>(props: ApiFormViewProps<Value
         {form.problem && <FormProblemAlert {...form.problem} />}
         <Group justify={onCancel ? 'flex-end' : 'flex-start'} gap="xs">
           {onCancel && (
-            <Button variant="default" onClick={onCancel}>
+            <Button variant="default" onClick={onCancel} data-autofocus={focusesCancel || undefined}>
               Cancel
             </Button>
           )}

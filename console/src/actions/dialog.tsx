@@ -71,7 +71,13 @@ export function ConfirmForm({ children, confirmLabel, asksReason, phrase, send, 
     },
   })
   return (
-    <ApiFormView form={confirm} submitLabel={confirmLabel} submitProps={{ color: 'red.9' }} onCancel={onClose}>
+    <ApiFormView
+      form={confirm}
+      submitLabel={confirmLabel}
+      submitProps={{ color: 'red.9' }}
+      onCancel={onClose}
+      focusesCancel={!asksReason && phrase === undefined}
+    >
       <Stack gap="xs">
         <Text size="sm" component="div">
           {children}
@@ -84,11 +90,17 @@ export function ConfirmForm({ children, confirmLabel, asksReason, phrase, send, 
           maxLength={REASON_MAX}
           autosize
           minRows={2}
+          data-autofocus
           {...confirm.form.getInputProps('reason')}
         />
       )}
       {phrase !== undefined && (
-        <TextInput label={`Type “${phrase}” to confirm`} autoComplete="off" {...confirm.form.getInputProps('phrase')} />
+        <TextInput
+          label={`Type “${phrase}” to confirm`}
+          autoComplete="off"
+          data-autofocus={asksReason ? undefined : true}
+          {...confirm.form.getInputProps('phrase')}
+        />
       )}
     </ApiFormView>
   )

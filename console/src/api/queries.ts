@@ -1,4 +1,11 @@
-import { infiniteQueryOptions, type Query, QueryCache, QueryClient, type QueryKey } from '@tanstack/react-query'
+import {
+  infiniteQueryOptions,
+  type Query,
+  QueryCache,
+  QueryClient,
+  type QueryKey,
+  queryOptions,
+} from '@tanstack/react-query'
 import { asApiError } from './api-error.ts'
 import { client } from './client.ts'
 import type { paths } from './schema.ts'
@@ -58,6 +65,37 @@ export function listQuery<Path extends ListPath>(path: Path, params: Parameters<
     refetchOnMount: (query) => !isLongList(query),
     refetchOnWindowFocus: (query) => !isLongList(query),
     refetchOnReconnect: (query) => !isLongList(query),
+  })
+}
+
+/** The lists that can count what matches their filters. */
+const COUNTED: ReadonlySet<unknown> = new Set<ListPath>([
+  '/app/api/orgs/{org}/runs',
+  '/app/api/orgs/{org}/deployments',
+  '/app/api/orgs/{org}/security/issues',
+  '/app/api/orgs/{org}/security/findings',
+  '/app/api/orgs/{org}/security/alerts',
+  '/app/api/orgs/{org}/security/uploads',
+  '/app/api/orgs/{org}/security/triage',
+  '/app/api/orgs/{org}/changes',
+  '/app/api/orgs/{org}/compliance/results',
+  '/app/api/orgs/{org}/audit-log',
+])
+
+/** How many rows match the filters of a list: exactly, or `count` and more. */
+export type Matching = { count: number; exact: boolean }
+
+/** The query that counts what a list has on all of its pages. It is for lists with more than one. */
+export function matchingQuery([method, path, init]: QueryKey, hasMore: boolean) {
+  const { params } = (init ?? {}) as { params?: { path?: object; query?: object } }
+  const counted = { ...params, query: { ...params?.query, limit: 1, count: true } }
+  return queryOptions({
+    queryKey: [method, path, { params: counted }],
+    queryFn: async ({ signal }): Promise<Matching | null> => {
+      const { data } = await client.GET(path as never, { params: counted, signal } as never)
+      return (data as unknown as { meta: { matching?: Matching } }).meta.matching ?? null
+    },
+    enabled: hasMore && COUNTED.has(path),
   })
 }
 

@@ -1,4 +1,4 @@
-import { area, curveMonotoneX, line } from 'd3-shape'
+import { area, line } from 'd3-shape'
 import { memo } from 'react'
 import classes from './chart.module.css'
 import { type ChartData, formatDayTick, type Series } from './chart.ts'
@@ -80,13 +80,7 @@ function Lines({ data, layout: { x, y } }: { data: ChartData; layout: Layout }) 
     const stroke = `var(--shiplock-${color})`
     return (
       <g key={key}>
-        <path
-          d={line().curve(curveMonotoneX)(points) ?? ''}
-          fill="none"
-          stroke={stroke}
-          strokeWidth={2}
-          strokeDasharray={DASHES[at]}
-        />
+        <path d={line()(points) ?? ''} fill="none" stroke={stroke} strokeWidth={2} strokeDasharray={DASHES[at]} />
         {points.length <= 45 && points.map(([cx, cy]) => <circle key={cx} cx={cx} cy={cy} r={2.5} fill={stroke} />)}
       </g>
     )

@@ -1,9 +1,9 @@
 import { Graph, layout } from '@dagrejs/dagre'
 import type { GraphEdge, GraphNode } from './graph.ts'
 
-export const NODE_WIDTH = 208
+export const NODE_WIDTH = 188
 export const NODE_HEIGHT = 52
-const LAYER_GAP = 56
+const LAYER_GAP = 40
 const NODE_GAP = 14
 const MARGIN = 16
 

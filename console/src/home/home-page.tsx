@@ -37,9 +37,7 @@ export function HomePage() {
           aria-label="Period of the charts"
           data={LABELS}
           value={String(days)}
-          onChange={(value) =>
-            void navigate({ search: { days: PERIODS.find((period) => String(period) === value) }, replace: true })
-          }
+          onChange={(value) => void navigate({ search: { days: PERIODS.find((period) => String(period) === value) } })}
         />
       }
     >

@@ -1,7 +1,8 @@
 import { Box, Button, Skeleton, Stack, Text, VisuallyHidden } from '@mantine/core'
 import { useElementSize, useMediaQuery } from '@mantine/hooks'
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
-import { type CSSProperties, type ReactNode, type RefObject, useEffect, useRef } from 'react'
+import { type CSSProperties, type ReactNode, type RefObject, useEffect, useMemo, useRef } from 'react'
+import { formatMatching } from '../page/numbers.ts'
 import { Problem } from '../page/states.tsx'
 import classes from './data-list.module.css'
 import type { Column } from './data-rows.tsx'
@@ -53,7 +54,11 @@ function LoadedList<Row>({ rows, ...props }: DataListProps<Row> & { rows: Row[] 
   const { of, list, rowKey, selection, onOpen, actions = [] } = props
   const { ref: table, width } = useElementSize()
   const isCards = useMediaQuery(CARDS)
-  const columns = isCards ? selectForCards(props.columns) : fitColumns(props.columns, width, selection !== undefined)
+  const isSelectable = selection !== undefined
+  const columns = useMemo(
+    () => (isCards ? selectForCards(props.columns) : fitColumns(props.columns, width, isSelectable)),
+    [isCards, props.columns, width, isSelectable],
+  )
   const body = useRef<HTMLDivElement>(null)
   const onRow = (act: (row: Row) => void) => (row: Row | undefined) => row !== undefined && act(row)
   const { virtual, items } = useGrowingRows({ rows, rowKey, list, body })
@@ -69,6 +74,10 @@ function LoadedList<Row>({ rows, ...props }: DataListProps<Row> & { rows: Row[] 
   const tracks = [...(selection ? ['1.5rem'] : []), ...columns.map(({ width }) => width)].join(' ')
   return (
     <Stack gap="xs">
+      {/* There is room for it from the start, so that no row moves when it is known. */}
+      <Text size="sm" c="dimmed" role="status" mih={20} className={classes.count}>
+        {list.matching && formatMatching(list.matching, of)}
+      </Text>
       {list.hasChanged && (
         <div className={classes.changes}>
           <Button size="xs" variant="default" onClick={list.refresh}>

@@ -1,6 +1,7 @@
 import { Checkbox, UnstyledButton } from '@mantine/core'
 import { IconArrowDown, IconArrowsSort } from '@tabler/icons-react'
-import type { KeyboardEvent, ReactNode } from 'react'
+import { type KeyboardEvent, memo, type ReactNode } from 'react'
+import { formatMatching } from '../page/numbers.ts'
 import classes from './data-list.module.css'
 import { type RowSelection, SELECTED_MAX } from './rows.ts'
 
@@ -65,7 +66,7 @@ function SelectAll({ of, keys, selection }: { of: string; keys: string[]; select
   return (
     <Checkbox
       size="xs"
-      aria-label={`Select all loaded ${of}`}
+      aria-label={`Select the ${formatMatching({ count: keys.length, exact: true }, of)} that ${keys.length === 1 ? 'is' : 'are'} loaded`}
       checked={areAll}
       indeterminate={selection.ids.size > 0 && !areAll}
       onChange={() => selection.set(areAll ? [] : keys)}
@@ -86,8 +87,11 @@ type ListRowProps<Row> = {
   top: number
 }
 
-/** One row. The keys j and k move the focus to rows; Tab goes on to the links and buttons in them. */
-export function ListRow<Row>(props: ListRowProps<Row>) {
+/**
+ * One row. The keys j and k move the focus to rows; Tab goes on to the links and buttons in them. Only
+ * the row that was active and the one that is are drawn again.
+ */
+export const ListRow = memo(function ListRow<Row>(props: ListRowProps<Row>) {
   const { row, index, columns, rowKey, selection, isActive, measure, top } = props
   const id = rowKey(row)
   return (
@@ -120,7 +124,7 @@ export function ListRow<Row>(props: ListRowProps<Row>) {
       ))}
     </div>
   )
-}
+}) as <Row>(props: ListRowProps<Row>) => ReactNode
 
 /** Keys of the row itself, not of a link or button in it. */
 function onRowKey<Row>(event: KeyboardEvent, { row, onOpen, onMove }: ListRowProps<Row>): void {

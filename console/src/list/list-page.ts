@@ -4,17 +4,20 @@ import {
   type QueryKey,
   type UseInfiniteQueryOptions,
   useInfiniteQuery,
+  useQuery,
   useQueryClient,
 } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { useEffect, useMemo } from 'react'
-import { isLongList, type ListPage } from '../api/queries.ts'
+import { useEffect, useMemo, useRef } from 'react'
+import { isLongList, type ListPage, type Matching, matchingQuery } from '../api/queries.ts'
 
 /** A list that grows as the reader scrolls. */
 export type CursorList<Row> = {
   /** Undefined until the first page is there. */
   rows: Row[] | undefined
   error: unknown
+  /** How many rows there are, loaded or not. Null if that is not known. */
+  matching: Matching | null
   hasMore: boolean
   isLoadingMore: boolean
   /** The next page could not be read; `loadMore` tries again. */
@@ -32,10 +35,14 @@ export function useCursorList<Page extends ListPage>(options: ListOptions<Page>)
   const queries = useQueryClient()
   const query = useInfiniteQuery(options)
   const pages = query.data?.pages
+  const hasMore = query.hasNextPage
+  const counted = useQuery(matchingQuery(options.queryKey, hasMore)).data ?? null
+  const loaded = pages?.reduce((sum, { data }) => sum + data.length, 0)
   const list: CursorList<Page['data'][number]> = {
     rows: useMemo(() => pages?.flatMap(({ data }) => data as Page['data'][number][]), [pages]),
     error: query.error,
-    hasMore: query.hasNextPage,
+    matching: hasMore || loaded === undefined ? counted : { count: loaded, exact: true },
+    hasMore,
     isLoadingMore: query.isFetchingNextPage,
     hasFailedMore: query.isFetchNextPageError,
     loadMore: () => query.fetchNextPage(),
@@ -44,6 +51,9 @@ export function useCursorList<Page extends ListPage>(options: ListOptions<Page>)
   }
   return { ...list, first: pages?.[0] }
 }
+
+/** Changes of one filter that follow each other so fast are one. */
+const TYPING_MS = 2000
 
 /** No short list has more. */
 const ROWS_MAX = 2000
@@ -65,9 +75,11 @@ type WholeQuery<Row> = { data: { data: Row[] } | undefined; error: unknown; refe
 /** A list that the API returns at once, with the rows that match the filters. */
 export function wholeList<Row>(query: WholeQuery<Row>, matches: (row: Row) => boolean = () => true): CursorList<Row> {
   const { data, error, refetch } = query
+  const rows = data?.data.filter(matches)
   return {
-    rows: data?.data.filter(matches),
+    rows,
     error,
+    matching: rows === undefined ? null : { count: rows.length, exact: true },
     hasMore: false,
     isLoadingMore: false,
     hasFailedMore: false,
@@ -83,11 +95,18 @@ export function wholeList<Row>(query: WholeQuery<Row>, matches: (row: Row) => bo
  */
 export function useListPage<Search extends object>(search: Search) {
   const navigate = useNavigate()
+  const last = useRef({ name: '', at: 0 })
+  /** Each filter is a step that the way back undoes. A value that is still being typed is one step. */
+  const isGoingOn = (changes: Partial<Search>) => {
+    const { name, at } = last.current
+    last.current = { name: Object.keys(changes).join(), at: Date.now() }
+    return name === last.current.name && last.current.at - at < TYPING_MS
+  }
   const change = (changes: Partial<Search>, options: { replace?: boolean }) =>
     void navigate({ to: '.', search: ((before: object) => ({ ...before, ...changes })) as never, ...options })
   return {
     isFiltered: Object.values(search).some(Boolean),
-    filter: (changes: Partial<Search>) => change(changes, { replace: true }),
+    filter: (changes: Partial<Search>) => change(changes, { replace: isGoingOn(changes) }),
     clear: () =>
       change(Object.fromEntries(Object.keys(search).map((name) => [name, undefined])) as Partial<Search>, {}),
   }

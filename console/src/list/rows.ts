@@ -1,4 +1,4 @@
-import { type RefObject, useEffect, useMemo, useState } from 'react'
+import { type RefObject, useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { useShortcuts } from '../actions/shortcuts.ts'
 
 /** What the API takes at once. Selecting all rows stops there. */
@@ -62,6 +62,9 @@ export function useActiveRow<Row>({ rows, rowKey, body, scrollTo, actions }: Act
     setActive({ key: rowKey(row), index: next })
     scrollTo(next)
   }
+  const newestMove = useRef(move)
+  newestMove.current = move
+  const moveBy = useCallback((by: number) => newestMove.current(by), [])
   useShortcuts('Lists', [
     { keys: 'j', label: 'Next row', run: () => move(1) },
     { keys: 'k', label: 'Previous row', run: () => move(-1) },
@@ -71,7 +74,7 @@ export function useActiveRow<Row>({ rows, rowKey, body, scrollTo, actions }: Act
       run: () => run(rows[index]),
     })),
   ])
-  return { index, move }
+  return { index, move: moveBy }
 }
 
 function placeOf<Row>(rows: Row[], { key, index }: { key: string; index: number }, rowKey: (row: Row) => string) {

@@ -14,6 +14,20 @@ export function formatCount(count: number): string {
   return COUNT.format(count)
 }
 
+/** 1 finding, 2 findings. */
+export function formatPlural(count: number, singular: string, plural = `${singular}s`): string {
+  return `${formatCount(count)} ${count === 1 ? singular : plural}`
+}
+
+/** How many rows match: exactly, or `count` and more. */
+type Matching = { count: number; exact: boolean }
+
+/** “1 issue”, “10,000+ entries of the audit log”. `of` is what is counted, in the plural. */
+export function formatMatching({ count, exact }: Matching, of: string): string {
+  const noun = count === 1 ? of.replace(/ies(?= of |$)/, 'y').replace(/(?<!s)s(?= of |$)/, '') : of
+  return `${formatCount(count)}${exact ? '' : '+'} ${noun}`
+}
+
 /** 12.3K, where there is little room. */
 export function formatCompact(count: number): string {
   return COMPACT.format(count)

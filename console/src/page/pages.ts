@@ -12,6 +12,7 @@ function withId<const To extends string>(to: To) {
 /** The pages of an organization. The filters of a list are the `search` beside it. */
 export const pages = {
   home: inOrganization('/orgs/$org'),
+  repository: inOrganization('/orgs/$org/repository'),
   runs: inOrganization('/orgs/$org/runs'),
   run: withId('/orgs/$org/runs/$id'),
   deployments: inOrganization('/orgs/$org/deployments'),

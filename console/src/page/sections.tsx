@@ -64,7 +64,7 @@ export function AccountSection({ id, title, description, actions, children }: Ac
 }
 
 type FactsProps = {
-  /** Facts whose value is null are left out. */
+  /** Facts without a value are left out. */
   facts: readonly (readonly [label: string, value: ReactNode])[]
 }
 
@@ -74,7 +74,9 @@ export function Facts({ facts }: FactsProps) {
     <dl className={classes.facts}>
       {facts.map(
         ([label, value]) =>
-          value !== null && (
+          value !== null &&
+          value !== undefined &&
+          value !== false && (
             <Box key={label} miw={0}>
               <Text component="dt" size="xs" c="dimmed">
                 {label}

@@ -18,7 +18,7 @@ export const runRoutes = [
   createRoute({
     getParentRoute: () => organizationRoute,
     path: 'runs/$id',
-    validateSearch: v.object({ attempt: count(), report: text(100) }),
+    validateSearch: v.object({ attempt: count(), report: text(100), artifact: text(100) }),
     loader: (loader) => {
       const { org, id } = loader.params
       readAhead(loader, [runQuery(org, id), reportsQuery(org, id), artifactsQuery(org, id)])

@@ -1,4 +1,4 @@
-import { Avatar, Button, VisuallyHidden } from '@mantine/core'
+import { Avatar, Badge, Button, VisuallyHidden } from '@mantine/core'
 import { IconSelector, IconUser } from '@tabler/icons-react'
 import { useOrganization, useSession } from '../api/session.ts'
 import { LazyMenu, lazyMenu, type MenuButton } from './lazy-menu.tsx'
@@ -7,7 +7,7 @@ const loadOrganizationMenu = async () => (await import('./opened-menus.tsx')).Op
 const OpenedOrganizationMenu = lazyMenu(loadOrganizationMenu)
 
 const OrganizationButton: MenuButton = (props) => {
-  const { name } = useOrganization()
+  const { name, is_demo: isDemo } = useOrganization()
   return (
     <Button
       variant="subtle"
@@ -17,6 +17,11 @@ const OrganizationButton: MenuButton = (props) => {
       {...props}
     >
       {name}
+      {isDemo && (
+        <Badge size="xs" variant="default" ml={8}>
+          Example data
+        </Badge>
+      )}
       <VisuallyHidden>: switch organization</VisuallyHidden>
     </Button>
   )

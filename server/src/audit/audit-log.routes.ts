@@ -3,8 +3,9 @@ import { Type } from 'typebox'
 import { listContext, toPrincipal } from '../access/actor.ts'
 import { ORGANIZATION_PATH } from '../access/gateway/authorize-people.ts'
 import { OrganizationPath } from '../access/gateway/open-to-people.ts'
+import { listRows } from '../platform/db/page.ts'
 import type { HttpServer } from '../platform/http/http-server.ts'
-import { readPage, sendPage } from '../platform/http/lists.ts'
+import { type Page, readPage, sendPage } from '../platform/http/lists.ts'
 import { ListEnvelope } from '../platform/http/schemas.ts'
 import type { Services } from '../services.ts'
 import { AuditExportQuery, AuditLogEntry, AuditLogQuery } from './audit.schema.ts'
@@ -36,8 +37,9 @@ export async function registerAuditLogRoutes(app: HttpServer, services: Services
       const { query, actor } = request
       const context = listContext(services, request)
       const page = readPage(query, context)
-      const rows = await listAuditEntries(services.sql, actor.org_id, page, toFilter(query))
-      return sendPage(reply, { rows, page, query, context })
+      const { sql } = services
+      const list = (shown: Page) => listAuditEntries(sql, actor.org_id, shown, toFilter(query))
+      return sendPage(reply, { ...(await listRows(sql, { page, query }, list)), page, query, context })
     },
   )
 

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { definePageQuery, windowFilters } from '../platform/http/lists.ts'
+import { countFilter, definePageQuery, windowFilters } from '../platform/http/lists.ts'
 import { Closed, Nullable, OneOf, Timestamp } from '../platform/http/schemas.ts'
 import { EXPORT_FORMATS } from './export-audit-log.ts'
 
@@ -52,7 +52,7 @@ const filters = {
   ...windowFilters,
 }
 
-export const AuditLogQuery = definePageQuery(200, 50, filters)
+export const AuditLogQuery = definePageQuery(200, 50, { ...filters, ...countFilter })
 
 export const AuditExportQuery = Closed({
   format: Type.Optional(

@@ -58,7 +58,7 @@ export type AuditFilter = {
 }
 
 /** Returns one page of the audit log, newest first, and one more row when there is a next page. */
-export async function listAuditEntries(db: Db, orgId: string, page: Page, filter: AuditFilter): Promise<PageRow[]> {
+export function listAuditEntries(db: Db, orgId: string, page: Page, filter: AuditFilter) {
   return db<PageRow[]>`
     select entry.at as created_at, entry.id, ${entryJson(db)} as json
     from audit_entries entry

@@ -1,3 +1,8 @@
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip } from 'node:zlib'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { APP_PATH } from '../access/gateway/authorize-people.ts'
+
 /** The encodings in which a file can be sent, best first. */
 const ENCODINGS = ['br', 'gzip', 'identity'] as const
 export type Encoding = (typeof ENCODINGS)[number]
@@ -29,6 +34,37 @@ function readWeights(header: string): Map<string, number> {
     if (name) weights.set(name.toLowerCase().replace(/^x-gzip$/, 'gzip'), Math.min(1, Number(weight ?? 1)))
   }
   return weights
+}
+
+const compressWithBrotli = promisify(brotliCompress)
+const COMPRESSORS = {
+  br: (body: Buffer) => compressWithBrotli(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }),
+  gzip: promisify(gzip),
+  identity: async (body: Buffer) => body,
+}
+/** Less than this fits into one packet. */
+const COMPRESSED_BYTES_MIN = 1024
+
+/**
+ * Compresses the JSON that the application's API returns to GET. A new secret is only in responses
+ * to other methods, and other sites cannot make a browser send the session with a GET (BREACH).
+ */
+export function registerCompression(app: FastifyInstance): void {
+  app.addHook('onRoute', (route) => {
+    if (route.method !== 'GET' || !route.url.startsWith(APP_PATH)) return
+    route.onSend = [route.onSend ?? [], compressJson].flat()
+  })
+}
+
+async function compressJson({ headers }: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<unknown> {
+  if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) return payload
+  const isJson = String(reply.getHeader('content-type')).startsWith('application/json')
+  if (!isJson || payload.length < COMPRESSED_BYTES_MIN) return payload
+  const encoding = selectEncoding(headers['accept-encoding'], () => true)
+  reply.header('vary', 'accept-encoding')
+  if (encoding === 'identity') return payload
+  reply.header('content-encoding', encoding).removeHeader('content-length')
+  return COMPRESSORS[encoding](Buffer.from(payload as string))
 }
 
 /** Whether the client has the current version (RFC 9110 §13.1.2, weak comparison). */

@@ -14,15 +14,18 @@ export type ReportedRun = { id: string; attempt: number; repository: string; sha
 
 /** The reports of a CI run on the code host: tests, and on the main branch package and scan. */
 export async function reportCi(demo: Demo, run: HostRun, about: DemoRepository): Promise<void> {
+  const jobs = demo.host.facts.jobs.get(`${run.id} ${run.attempt}`)
+  const tests = jobs?.find(({ name }) => name === 'unit-tests')?.status ?? run.status
   const reported = {
     id: formatHostRunId('github', run.id),
     attempt: run.attempt,
     repository: about.name,
     sha: run.commit.sha,
-    isSuccess: run.status === 'success',
+    isSuccess: tests === 'success',
     at: run.completed_at as Date,
   }
-  await reportTests(demo, reported, about.language)
+  // A job that was skipped or did not end reports nothing.
+  if (tests === 'success' || tests === 'failure') await reportTests(demo, reported, about.language)
   if (run.kind === 'push' && run.status === 'success') await reportPackage(demo, reported)
 }
 

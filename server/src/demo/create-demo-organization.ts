@@ -41,6 +41,7 @@ export async function createDemoOrganization({ apply, ...bare }: Bare): Promise<
   await enrollRealAdmins(services.sql, organization.id, bare.now)
   const source = await connect(bare, organization)
   const keys = new Map<string, Actor>()
+  const lastUses = new Map<string, Date>()
   const accounts = new Map(COLLEAGUES.map((colleague, index) => [colleague.login, toHostAccount(colleague, index)]))
   for (const account of accounts.values()) bare.host.facts.accounts.set(account.login, account)
   const repositories = HOSTED.map(({ name }, index) => toHostRepository(name, index, clock.now()))
@@ -53,7 +54,11 @@ export async function createDemoOrganization({ apply, ...bare }: Bare): Promise<
     ),
     person: (login) => known(people, login),
     account: (login) => known(accounts, login),
-    key: (name) => known(keys, name),
+    key(name) {
+      lastUses.set(name, clock.now())
+      return known(keys, name)
+    },
+    lastUses,
     apply: (...events) => apply(source, events),
   }
   for (const [name, scopes] of KEYS) keys.set(name, await keyActor(demo, name, scopes))

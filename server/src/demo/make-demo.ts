@@ -1,3 +1,4 @@
+import { updateLastUse } from '../access/credential.store.ts'
 import { openRunIntake } from '../ci/runs/run-intake.ts'
 import { updateConnection } from '../codehosts/connections/connection.store.ts'
 import { listNewestSuccesses } from '../deployments/deployment-list.store.ts'
@@ -99,6 +100,10 @@ async function tellAll(demo: Demo, progress: Progress): Promise<void> {
   await demo.settle()
   await demo.evaluateAll()
   demo.clock.advance(demo.now)
+  for (const [name, at] of [...demo.lastUses]) {
+    const { id } = demo.key(name).credential
+    await updateLastUse(demo.services.sql, demo.source.org_id, { type: 'api_key', id }, at)
+  }
   await sign(demo)
   await countDays(demo)
   await demo.settle()

@@ -6,8 +6,15 @@ import { getReportKey } from '../security/uploads/upload-file.ts'
 import { type DemoRepository, formatFullName, HOSTED } from './world/company.ts'
 import type { Demo, Step } from './world/demo.ts'
 import { getComponents } from './world/packages.ts'
-import { renderCyclonedx, renderSarif, renderSpdx, saveDemoFile, toFile } from './world/report-files.ts'
-import { ADVISORIES, type Advisory, getWeaknesses } from './world/weaknesses.ts'
+import {
+  renderCyclonedx,
+  renderGrypeSarif,
+  renderSarif,
+  renderSpdx,
+  saveDemoFile,
+  toFile,
+} from './world/report-files.ts'
+import { ADVISORIES, getWeaknesses } from './world/weaknesses.ts'
 
 const SCAN_EVERY_DAYS = 13
 const FIRST_SCAN_DAYS = 86
@@ -55,28 +62,9 @@ async function scan(demo: Demo, { name, language, isService }: Scanned, daysAgo:
   const text = renderCyclonedx({ name, version: '1', at, components, vulnerabilities: known, tool: 'trivy' })
   await upload(demo, name, { file: 'trivy.cdx.json', text, category: 'dependencies' })
   if (isService && daysAgo < 45)
-    await upload(demo, name, { file: 'grype.sarif', text: grype(known), category: 'image' })
+    await upload(demo, name, { file: 'grype.sarif', text: renderGrypeSarif(name, known), category: 'image' })
   if (daysAgo < SCAN_EVERY_DAYS)
     await upload(demo, name, { file: 'sbom.spdx.json', text: renderSpdx(name, at, components), category: 'sbom' })
-}
-
-type Known = { advisory: Advisory; component: ReturnType<typeof getComponents>[number] }
-
-/** Another scanner that reports the same vulnerabilities in its own words. */
-function grype(known: readonly Known[]): string {
-  const results = known
-    .filter(({ advisory }) => advisory.severity !== 'low')
-    .map(({ advisory: { id, cwe, title, score, severity }, component }) => ({
-      rule: `${id}-${component.name.split('/').at(-1)}`,
-      cwe,
-      score,
-      line: 1,
-      code: `${component.name}@${component.version}`,
-      severity: severity === 'medium' ? ('warning' as const) : ('error' as const),
-      title: `${id} in ${component.name} ${component.version}: ${title}`,
-      path: 'package-lock.json',
-    }))
-  return renderSarif({ name: 'Grype', version: '0.79.1' }, results)
 }
 
 /**

@@ -15,15 +15,16 @@ export type DeploymentFilter = {
   workflow_name?: string | undefined
   workflow_path?: string | undefined
   pipeline_run_id?: string | undefined
+  commit_sha?: string | undefined
 }
 
 /** Returns one page of deployments, newest first, and one more row when there is a next page. */
-export async function listDeployments(
+export function listDeployments(
   db: Db,
   orgId: string,
   page: Page,
-  { filter, now }: { filter: DeploymentFilter; now: Date },
-): Promise<PageRow[]> {
+  { filter, recovered, now }: { filter: DeploymentFilter; recovered?: boolean | undefined; now: Date },
+) {
   return db<PageRow[]>`
     select deployment.created_at, deployment.id, ${deploymentJson(db, now)} as json
     from deployments deployment
@@ -35,8 +36,22 @@ export async function listDeployments(
       ${equals(db, 'workflow_name', filter)}
       ${equals(db, 'workflow_path', filter)}
       ${equals(db, 'pipeline_run_id', filter)}
+      ${equals(db, 'commit_sha', filter)}
+      ${recovered === undefined ? db`` : db`and ${hasRecovered(db)} = ${recovered}`}
     order by deployment.created_at desc, deployment.id desc
     limit ${page.limit + 1}`
+}
+
+function hasRecovered(db: Db) {
+  return db`exists (
+    select from deployments later
+    where later.org_id = deployment.org_id
+      and later.repository_full_name = deployment.repository_full_name
+      and later.environment = deployment.environment
+      and later.provider is not distinct from deployment.provider
+      and later.created_at > deployment.created_at
+      and (later.status = 'success' or later.succeeded_at is not null)
+  )`
 }
 
 /** Where a deployment goes. `address` is `host/owner/name`, or `owner/name` if its run is gone. */

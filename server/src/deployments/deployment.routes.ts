@@ -2,9 +2,10 @@ import { type Actor, listContext } from '../access/actor.ts'
 import { ORGANIZATION_PATH } from '../access/gateway/authorize-people.ts'
 import { OrganizationPath } from '../access/gateway/open-to-people.ts'
 import { computeRetentionStart } from '../organizations/plan.ts'
+import { listRows } from '../platform/db/page.ts'
 import { createNotFoundError } from '../platform/http/errors.ts'
 import type { HttpServer } from '../platform/http/http-server.ts'
-import { readPage, sendPage } from '../platform/http/lists.ts'
+import { type Page, readPage, sendPage } from '../platform/http/lists.ts'
 import { ForbiddenResponse } from '../platform/http/openapi.ts'
 import { sendData } from '../platform/http/responses.ts'
 import { Envelope, ListEnvelope } from '../platform/http/schemas.ts'
@@ -41,12 +42,15 @@ export async function registerDeploymentRoutes(app: HttpServer, services: Servic
         workflow_name: query.workflow,
         workflow_path: query.workflow_path,
         pipeline_run_id: query.run_id,
+        commit_sha: query.commit,
       }
-      const selection = { filter, now: context.now }
-      const rows = await services.reads.read(async (sql) =>
-        appendFacts(sql, actor.org_id, await listDeployments(sql, actor.org_id, page, selection)),
-      )
-      return sendPage(reply, { rows, page, query, context })
+      const selection = { filter, recovered: query.recovered, now: context.now }
+      const listed = await services.reads.read(async (sql) => {
+        const list = (shown: Page) => listDeployments(sql, actor.org_id, shown, selection)
+        const { rows, matching } = await listRows(sql, { page, query }, list)
+        return { rows: await appendFacts(sql, actor.org_id, rows), matching }
+      })
+      return sendPage(reply, { ...listed, page, query, context })
     },
   )
 

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { StatedUrl } from '../ci/runs/run.schema.ts'
 import { DeployedSubject, Subjects } from '../ci/subjects/subject.schema.ts'
-import { definePageQuery, windowFilters } from '../platform/http/lists.ts'
+import { countFilter, definePageQuery, windowFilters } from '../platform/http/lists.ts'
 import { Closed, ItemId, Nullable, OneOf, Timestamp } from '../platform/http/schemas.ts'
 import { MARK_LANES, MARKED_STATUSES } from './deployment-mark.ts'
 import { ShownExposure } from './environments/environment.schema.ts'
@@ -213,6 +213,7 @@ function exactName(maxLength: number, description: string) {
 }
 
 export const DeploymentQuery = definePageQuery(100, 50, {
+  ...countFilter,
   ...windowFilters,
   status: Type.Optional(OneOf(DEPLOYMENT_STATUSES, { description: 'Return only deployments with this status.' })),
   environment: exactName(
@@ -232,6 +233,18 @@ export const DeploymentQuery = definePageQuery(100, 50, {
   ),
   workflow_path: exactName(500, 'Return only deployments of the workflow file with exactly this path.'),
   run_id: Type.Optional(Type.String({ ...ItemId, description: 'Return only deployments of the run with this id.' })),
+  recovered: Type.Optional(
+    Type.Boolean({
+      description:
+        'Return only deployments after which one from the same source has (`true`) or has not (`false`) succeeded for the repository and environment.',
+    }),
+  ),
+  commit: Type.Optional(
+    Type.String({
+      pattern: '^[0-9a-f]{40,64}$',
+      description: 'Return only deployments of the commit with this full SHA.',
+    }),
+  ),
 })
 
 export const DeploymentPath = Closed({

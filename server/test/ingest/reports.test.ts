@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { TRUST_PROVIDERS } from '../../src/access/oidc-trusts/token-job.ts'
+import { toBrowserAddress } from '../../src/platform/loopback.ts'
 import { postReport, scan, storedReport, TESTS } from '../support/ci-reports.ts'
 import { type IngestServer, startIngestServer } from '../support/ingest.ts'
 import { describeFile, type IngestAnswer } from '../support/ingest-client.ts'
@@ -76,7 +77,7 @@ for (const provider of TRUST_PROVIDERS) {
     const run = await runOf(reportId)
     assert.deepEqual([run.ci_system, run.external_run_id], RUNS[provider])
     assert.deepEqual([run.trust, run.report_trust], ['verified', 'verified'])
-    assert.equal(url, `${server.api.services.config.baseUrl}/runs/${run.id}/reports/${reportId}`)
+    assert.equal(url, `${toBrowserAddress(server.api.services.config.baseUrl)}/runs/${run.id}/reports/${reportId}`)
   })
 }
 

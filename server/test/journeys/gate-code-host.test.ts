@@ -5,6 +5,7 @@ import { enqueueCall } from '../../src/codehosts/connections/send-call.job.ts'
 import type { HostSource } from '../../src/codehosts/host-event.ts'
 import { followCall } from '../../src/deployments/events/read-reviews.ts'
 import { settleDeployments } from '../../src/deployments/gates/settle-deployments.job.ts'
+import { toBrowserAddress } from '../../src/platform/loopback.ts'
 import { type Caller, startTestApi, type TestApi } from '../support/api.ts'
 import { assertError } from '../support/assert-error.ts'
 import { fakeCodeHost } from '../support/fake-client.ts'
@@ -96,7 +97,7 @@ for (const [verb, decision, word] of [
     const { text } = call.action
     assert.match(text, new RegExp(`^${word} through Shiplock by the API key \\*\\*test key\\*\\*, not by a person\\.`))
     assert.ok(text.includes(`> ${REASON}\n\n> Line one\n> \\# Line two`), text)
-    assert.ok(text.endsWith(`(${api.url}/deployments/${ID})`), text)
+    assert.ok(text.endsWith(`(${toBrowserAddress(api.url)}/deployments/${ID})`), text)
     assert.deepEqual(call.action.target, {
       repository: { id: '1001', full_name: 'acme/shop' },
       environment: 'production',

@@ -95,15 +95,21 @@ async function attestation(sent: Json, name: string): Promise<Json> {
 }
 
 test('a completed SARIF file that a scan names becomes findings of origin report, through an upload of origin report', async () => {
-  await reportScan(['a', 'b'])
+  const { artifact_id } = await reportScan(['a', 'b'])
   const [upload, ...more] = await uploads()
   assert.deepEqual(more, [])
+  assert.deepEqual([upload.run_id, upload.artifact_id], [runId, artifact_id])
+  const { body } = await api.request('GET', `/v1/security/uploads?run_id=${runId}`, { key: caller.key })
+  assert.deepEqual(body.data, [upload])
+  const other = await api.request('GET', '/v1/security/uploads?run_id=another', { key: caller.key })
+  assert.deepEqual(other.body.data, [])
   assert.deepEqual(
     [upload.origin, upload.status, upload.format, upload.filename, upload.repository, upload.counts.findings],
     ['report', 'finished', 'sarif', 'sast.sarif', 'acme/api', 2],
   )
   assert.deepEqual([upload.git_ref, upload.commit_sha], ['main', 'a'.repeat(40)])
   for (const finding of await listFindings(api, caller)) {
+    assert.equal(finding.upload_id, upload.id)
     assert.deepEqual(
       [finding.origin, finding.source, finding.repository, finding.git_ref, finding.commit_sha, finding.tracked],
       ['report', 'sarif', 'acme/api', 'main', 'a'.repeat(40), true],

@@ -1,5 +1,12 @@
 import { Stack, Text } from '@mantine/core'
-import { IconCircleCheck, IconCircleX, IconClipboardList, IconFilterOff, IconPlus } from '@tabler/icons-react'
+import {
+  IconAlertTriangle,
+  IconCircleCheck,
+  IconCircleX,
+  IconClipboardList,
+  IconFilterOff,
+  IconPlus,
+} from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
@@ -162,19 +169,29 @@ function FailingRepositories({ org, policy: { id, results } }: { org: string; po
         Not evaluated
       </Text>
     )
-  const text = `${formatCount(results.failing)} of ${formatCount(evaluated)} failing`
+  const { failing, warning } = results
+  const text =
+    failing > 0 || warning === 0
+      ? `${formatCount(failing)} of ${formatCount(evaluated)} failing`
+      : `${formatCount(warning)} of ${formatCount(evaluated)} warning`
+  const [tone, icon] =
+    failing > 0
+      ? (['failure', IconCircleX] as const)
+      : warning > 0
+        ? (['waiting', IconAlertTriangle] as const)
+        : (['success', IconCircleCheck] as const)
   return (
     <Link
       {...pages.results(org)}
-      search={{ policy: id, ...(results.failing > 0 && { status: 'failing' as const }) }}
+      search={{
+        policy: id,
+        ...(failing > 0 ? { status: 'failing' as const } : warning > 0 && { status: 'warning' as const }),
+      }}
       underline="never"
       aria-label={`Repositories: ${text}`}
       style={{ display: 'inline-flex', minHeight: 24, alignItems: 'center' }}
     >
-      <ToneBadge
-        tone={results.failing > 0 ? 'failure' : 'success'}
-        icon={results.failing > 0 ? IconCircleX : IconCircleCheck}
-      >
+      <ToneBadge tone={tone} icon={icon}>
         {text}
       </ToneBadge>
     </Link>

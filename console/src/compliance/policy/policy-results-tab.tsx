@@ -30,7 +30,6 @@ export function PolicyResultsTab({ policy, status }: PolicyResultsTabProps) {
     void navigate({
       ...pages.policy(org, policy.id),
       search: { tab: 'results', ...(next && { status: next }) },
-      replace: true,
     })
   return (
     <>

@@ -7,6 +7,7 @@ import { StatusBadge } from '../../page/badges.tsx'
 import { ButtonLink, Link } from '../../page/link.tsx'
 import { Page } from '../../page/page.tsx'
 import { pages } from '../../page/pages.ts'
+import { RepositoryLink, withoutHost } from '../../page/repository.tsx'
 import { Empty, QueryView } from '../../page/states.tsx'
 import { Time } from '../../page/time.tsx'
 import { policyQuery, resultQuery } from '../facts/queries.ts'
@@ -45,7 +46,7 @@ function ResultActions({ org, result }: { org: string; result: ComplianceResult 
   return (
     <>
       <ButtonLink {...pages.policy(org, result.policy_id)}>Open policy</ButtonLink>
-      <ButtonLink {...pages.runs(org)} search={{ repository: result.repository }}>
+      <ButtonLink {...pages.runs(org)} search={{ repository: withoutHost(result.repository) }}>
         Runs of the repository
       </ButtonLink>
     </>
@@ -60,6 +61,7 @@ function Result({ org, result }: { org: string; result: ComplianceResult }) {
     <Stack gap="md">
       <Group gap="sm">
         <StatusBadge status={result.status} />
+        <RepositoryLink name={result.repository} />
         <Text size="sm" c="dimmed">
           {result.evaluated_at === null ? (
             'Never evaluated'

@@ -2,21 +2,24 @@ import { Button, Group, Text, VisuallyHidden } from '@mantine/core'
 import { IconClipboardCheck, IconFilterOff } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { useMemo } from 'react'
+import { type CSSProperties, useMemo } from 'react'
 import { useOrganization } from '../../api/session.ts'
 import { type Column, DataList } from '../../list/data-list.tsx'
 import { ChoiceFilter, ClearFilters, Filters, TextFilter } from '../../list/filters.tsx'
 import { useListPage, useWholeCursorList } from '../../list/list-page.ts'
 import { StatusBadge } from '../../page/badges.tsx'
 import { ButtonLink, Link } from '../../page/link.tsx'
-import { formatCount } from '../../page/numbers.ts'
+import { formatCount, formatMatching } from '../../page/numbers.ts'
 import { Page } from '../../page/page.tsx'
 import { pages } from '../../page/pages.ts'
+import { withoutHost } from '../../page/repository.tsx'
+import { ScrollBox } from '../../page/sections.tsx'
 import { Empty } from '../../page/states.tsx'
 import { ComplianceTabs } from '../facts/compliance-parts.tsx'
 import { policiesQuery, resultsQuery } from '../facts/queries.ts'
 import { type ComplianceResult, RESULT_STATUS_NAMES, RESULT_STATUSES } from '../facts/vocabulary.ts'
 import { type MatrixColumn, type MatrixRow, matrixOf } from './result-matrix.ts'
+import classes from './results-page.module.css'
 
 const route = getRouteApi('/signed-in/orgs/$org/compliance')
 
@@ -36,7 +39,7 @@ export function ResultsPage() {
     <Page
       title="Compliance"
       description="The latest result of each policy for each repository that it covers."
-      actions={<FailingCount results={results} />}
+      actions={<FailingCount results={results} hasMore={list.hasMore} />}
     >
       <ComplianceTabs org={org} />
       <Filters isFiltered={isFiltered} onClear={clear}>
@@ -54,17 +57,17 @@ export function ResultsPage() {
           onChange={(repository) => filter({ repository })}
         />
       </Filters>
-      <div style={{ overflowX: 'auto' }}>
-        <div style={{ minWidth: `min(100%, ${14 + 9 * columns.length}rem)` }}>
+      <ScrollBox label="Compliance results by policy">
+        <div className={classes.matrix} style={{ '--matrix-width': `${14 + 10 * columns.length}rem` } as CSSProperties}>
           <DataList
             of="compliance results"
-            list={{ ...list, rows: results && rows, hasMore: false, hasChanged: false }}
+            list={{ ...list, rows: results && rows, matching: null, hasMore: false, hasChanged: false }}
             columns={matrixColumns(org, columns)}
             rowKey={({ repository }) => repository}
             empty={isFiltered ? <NothingMatches onClear={clear} /> : <NoResults org={org} />}
           />
         </div>
-      </div>
+      </ScrollBox>
       {list.hasMore && !list.isLoadingMore && (
         <Group justify="center">
           <Button variant="default" onClick={list.loadMore}>
@@ -88,12 +91,12 @@ function PolicyFilter({ org, value, onChange }: PolicyFilterProps) {
 }
 
 /** How many of the results on the page fail. */
-function FailingCount({ results }: { results: ComplianceResult[] | undefined }) {
+function FailingCount({ results, hasMore }: { results: ComplianceResult[] | undefined; hasMore: boolean }) {
   if (results === undefined || results.length === 0) return null
   const failing = results.filter(({ status }) => status === 'failing').length
   return (
     <Text size="sm" c="dimmed" role="status">
-      {formatCount(failing)} of {formatCount(results.length)} results failing
+      {formatCount(failing)} of {formatMatching({ count: results.length, exact: !hasMore }, 'results')} failing
     </Text>
   )
 }
@@ -125,15 +128,15 @@ function matrixColumns(org: string, policies: readonly MatrixColumn[]): Column<M
       header: 'Repository',
       width: 'minmax(11rem, 2fr)',
       cell: ({ repository }) => (
-        <Text size="sm" fw={500} lineClamp={2}>
+        <Link {...pages.repository(org)} search={{ name: withoutHost(repository) }} size="sm" fw={500} lineClamp={2}>
           <Repository name={repository} />
-        </Text>
+        </Link>
       ),
     },
     ...policies.map(({ id, name }) => ({
       key: id,
       header: name,
-      width: 'minmax(8rem, 1fr)',
+      width: 'minmax(9rem, 1fr)',
       cell: ({ results }: MatrixRow) => <Cell org={org} policy={name} result={results.get(id)} />,
     })),
   ]
@@ -147,6 +150,7 @@ function Repository({ name }: { name: string }) {
       <Text span inherit c="dimmed" fw={400}>
         {host}
       </Text>
+      <wbr />
       {name.slice(host.length)}
     </>
   )

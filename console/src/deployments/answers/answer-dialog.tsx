@@ -1,6 +1,6 @@
 import { Alert, Button, Group, Modal, Stack, Textarea } from '@mantine/core'
 import { IconAlertTriangle } from '@tabler/icons-react'
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, useEffect, useState } from 'react'
 import { formatCount } from '../../page/numbers.ts'
 import { DeploymentStateBadge } from '../facts/deployment-parts.tsx'
 import { type Deployment, fullStateOf } from '../facts/deployment-state.ts'
@@ -38,6 +38,14 @@ export function AnswerDialog({ kind, ...props }: AnswerDialogProps) {
   // The content stays while the dialog closes.
   if (kind !== null && kind !== shown) setShown(kind)
   const [isBusy, setBusy] = useState(false)
+  const [isAnswered, setAnswered] = useState(false)
+  useEffect(() => {
+    if (kind !== null) setAnswered(false)
+  }, [kind])
+  const onAnswered = () => {
+    setAnswered(true)
+    props.onAnswered()
+  }
   return (
     <Modal
       opened={kind !== null}
@@ -47,8 +55,10 @@ export function AnswerDialog({ kind, ...props }: AnswerDialogProps) {
       closeOnEscape={!isBusy}
       closeOnClickOutside={!isBusy}
       withCloseButton={!isBusy}
+      // The button that opened it goes with the answer. What was decided has the focus instead.
+      returnFocus={!isAnswered}
     >
-      {shown && <AnswerForm kind={shown} onBusy={setBusy} {...props} />}
+      {shown && <AnswerForm {...props} kind={shown} onBusy={setBusy} onAnswered={onAnswered} />}
     </Modal>
   )
 }
@@ -99,6 +109,7 @@ function AnswerForm({ kind: asked, deployment, decision, onClose, onAnswered, on
           maxRows={8}
           maxLength={COMMENT_MAX}
           value={comment}
+          data-autofocus={kind === 'override' ? undefined : true}
           onChange={({ currentTarget }) => setComment(currentTarget.value)}
         />
         <Group justify="flex-end" gap="xs">

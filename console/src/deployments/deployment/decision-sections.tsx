@@ -84,13 +84,14 @@ function Uncovered({ deployment }: { deployment: Deployment }) {
 }
 
 function GateRow({ gate, isOpen }: { gate: Gate; isOpen: boolean }) {
+  const { slug: org } = useOrganization()
   const { name, approvals, required_approvals: required, approved_at } = gate
   return (
     <Stack component="li" gap={6} className={classes.row}>
       <Group justify="space-between" gap="xs">
-        <Text size="sm" fw={500}>
-          {name}
-        </Text>
+        <Link {...pages.gate(org, gate.id)} size="sm" fw={500}>
+          <bdi>{name}</bdi>
+        </Link>
         {approved_at ? (
           <ToneBadge tone="success" icon={IconCircleCheck}>
             {gate.approved_by === 'policies' ? 'Approved by policies' : 'Approved'}

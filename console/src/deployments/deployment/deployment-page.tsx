@@ -9,6 +9,7 @@ import { ExternalLink, Link } from '../../page/link.tsx'
 import { EXPOSURE_NAMES } from '../../page/names.ts'
 import { Page } from '../../page/page.tsx'
 import { pages } from '../../page/pages.ts'
+import { isWholeSha, RepositoryLink } from '../../page/repository.tsx'
 import { Facts } from '../../page/sections.tsx'
 import { QueryView } from '../../page/states.tsx'
 import { Time } from '../../page/time.tsx'
@@ -136,11 +137,22 @@ function DeploymentSkeleton() {
 /** What is deployed, from where, by whom, and where to look further. */
 function DeploymentFacts({ deployment }: { deployment: Deployment }) {
   const { slug: org } = useOrganization()
-  const { branch, author, workflow_name, attempt, environment_url, html_url, created_at, deployed_at } = deployment
-  const { exposure, commit_message, pipeline_run_id, superseded_by_id, previous_attempt_id } = deployment
+  const { branch, commit_sha, author, workflow_name, attempt, environment_url, html_url, created_at, deployed_at } =
+    deployment
+  const {
+    repository_full_name,
+    provider,
+    exposure,
+    commit_message,
+    pipeline_run_id,
+    superseded_by_id,
+    previous_attempt_id,
+  } = deployment
   return (
     <Facts
       facts={[
+        ['Repository', <RepositoryLink key="repository" name={repository_full_name} provider={provider} />],
+        ['Environment', <EnvironmentLink key="environment" org={org} deployment={deployment} />],
         ['Exposure', EXPOSURE_NAMES[exposure]],
         ['Version', <Version key="version" deployment={deployment} />],
         ['Branch', branch],
@@ -156,6 +168,10 @@ function DeploymentFacts({ deployment }: { deployment: Deployment }) {
         [
           'Replaces',
           previous_attempt_id && <OtherLink org={org} id={previous_attempt_id} label="Earlier deployment" />,
+        ],
+        [
+          'Change',
+          commit_sha && isWholeSha(commit_sha) ? <ChangeLink key="change" org={org} commit={commit_sha} /> : null,
         ],
         ['Provenance', <LineageLink key="lineage" org={org} id={deployment.id} />],
       ]}
@@ -195,6 +211,24 @@ function OtherLink({ org, id, label }: LinkProps & { label: string }) {
   return (
     <Link {...pages.deployment(org, id)} size="sm">
       {label}
+    </Link>
+  )
+}
+
+/** Other deployments of the repository to the environment. */
+function EnvironmentLink({ org, deployment }: { org: string; deployment: Deployment }) {
+  const { environment, repository_full_name: repository } = deployment
+  return (
+    <Link {...pages.deployments(org)} search={{ view: 'list', environment, repository }} size="sm">
+      <bdi>{environment}</bdi>
+    </Link>
+  )
+}
+
+function ChangeLink({ org, commit }: { org: string; commit: string }) {
+  return (
+    <Link {...pages.changes(org)} search={{ commit }} size="sm">
+      Changes with this commit
     </Link>
   )
 }

@@ -3,6 +3,7 @@ import * as v from 'valibot'
 import { api } from '../../api/client.ts'
 import { listQuery } from '../../api/queries.ts'
 import { choice, day, repositoryName, text, toWindow } from '../../list/search-params.ts'
+import { isWholeSha } from '../../page/repository.tsx'
 import { ATTENTIONS } from './board.ts'
 import { DEPLOYMENT_STATUSES } from './deployment-state.ts'
 
@@ -15,6 +16,7 @@ export const DeploymentSearch = v.object({
   repository: repositoryName(),
   workflow: text(300),
   workflow_path: text(500),
+  commit: text(64),
   since: day(),
   until: day(),
 })
@@ -33,7 +35,8 @@ export function boardQuery(org: string, { search }: Pick<DeploymentSearch, 'sear
 /** The deployments that match the filters of the list. */
 export function deploymentsQuery(org: string, filters: Omit<DeploymentSearch, 'view' | 'show' | 'search'>) {
   const { status, environment, repository, workflow, workflow_path } = filters
-  const query = { status, environment, repository, workflow, workflow_path, ...toWindow(filters), limit: 50 }
+  const commit = isWholeSha(filters.commit) ? filters.commit : undefined
+  const query = { status, environment, repository, workflow, workflow_path, commit, ...toWindow(filters), limit: 50 }
   return listQuery('/app/api/orgs/{org}/deployments', { path: { org }, query })
 }
 

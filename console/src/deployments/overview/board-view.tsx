@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useOrganization } from '../../api/session.ts'
 import { ChoiceFilter, Filters, TextFilter } from '../../list/filters.tsx'
+import { useListPage } from '../../list/list-page.ts'
 import { ButtonLink, Link } from '../../page/link.tsx'
 import { pages } from '../../page/pages.ts'
 import { Section } from '../../page/sections.tsx'
@@ -29,12 +30,8 @@ const SHOWN_MAX = 5
 export function BoardView() {
   const { slug: org } = useOrganization()
   const { search, show } = route.useSearch()
-  const navigate = route.useNavigate()
-  const filter = (changes: { search?: string | undefined; show?: Attention | undefined }) =>
-    void navigate({ search: { search, show, ...changes }, replace: true })
-  const clear = () => void navigate({ search: {} })
+  const { isFiltered, filter, clear } = useListPage({ search, show })
   const query = useQuery(boardQuery(org, { search }))
-  const isFiltered = search !== undefined || show !== undefined
   return (
     <>
       <Filters isFiltered={isFiltered} onClear={clear}>

@@ -59,8 +59,8 @@ export function DeploymentsPage() {
 /** Every deployment, newest first, with all filters of the API. */
 function DeploymentList() {
   const { slug: org } = useOrganization()
-  const { status, environment, repository, workflow, workflow_path, since, until } = route.useSearch()
-  const filters = { status, environment, repository, workflow, workflow_path, since, until }
+  const { status, environment, repository, workflow, workflow_path, commit, since, until } = route.useSearch()
+  const filters = { status, environment, repository, workflow, workflow_path, commit, since, until }
   const navigate = route.useNavigate()
   const list = useCursorList(deploymentsQuery(org, filters))
   const { isFiltered, filter, clear } = useListPage(filters)
@@ -82,6 +82,12 @@ function DeploymentList() {
           placeholder=".github/workflows/deploy.yml"
           value={workflow_path}
           onChange={(workflow_path) => filter({ workflow_path })}
+        />
+        <TextFilter
+          label="Commit"
+          placeholder="Whole SHA"
+          value={commit}
+          onChange={(commit) => filter({ commit: commit?.trim().toLowerCase() })}
         />
         <PeriodFilter value={filters} onChange={filter} />
       </Filters>
@@ -164,7 +170,7 @@ function columnsOf(org: string): Column<Deployment>[] {
 function NothingFound() {
   return (
     <Empty icon={IconFilterOff} title="No deployments match the filters">
-      Names of environments, repositories and workflows are matched exactly.
+      Names of environments, repositories and workflows, and commits, are matched exactly.
     </Empty>
   )
 }

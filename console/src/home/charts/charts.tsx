@@ -102,22 +102,24 @@ type ComparisonProps = {
   days: number
   /** Whether a higher or a lower figure is better. */
   better: 'higher' | 'lower'
-  /** The difference of shares is shown in percentage points. */
-  isShare?: boolean
+  kind: 'share' | 'rate' | 'median'
+  /** How many things each of the two figures is about. */
+  counts: readonly [now: number, before: number]
 }
 
 /** How a figure differs from that of the period before. */
-export function Comparison({ now, before, days, better, isShare = false }: ComparisonProps) {
-  const compared = compare({ now, before, isShare })
+export function Comparison({ now, before, days, better, kind, counts }: ComparisonProps) {
+  const compared = compare({ now, before, kind, counts })
   if (compared === null) return `no figure for the ${days} days before`
-  const { direction, text } = compared
-  const Icon = ICONS[direction]
+  const { direction, text, isNoise } = compared
+  const Icon = isNoise ? IconArrowRight : ICONS[direction]
   const isBetter = (direction === 'up') === (better === 'higher')
-  const color = direction === 'same' ? 'neutral' : isBetter ? 'success' : 'failure'
+  const color = isNoise ? 'neutral' : isBetter ? 'success' : 'failure'
   return (
     <span style={{ color: `var(--shiplock-${color})`, display: 'inline-flex', alignItems: 'center', gap: 3 }}>
-      <Icon size={14} aria-hidden />
+      {(!isNoise || direction === 'same') && <Icon size={14} aria-hidden />}
       {text} {direction === 'same' ? 'as' : 'than'} in the {days} days before
+      {isNoise && direction !== 'same' && ', which chance explains'}
     </span>
   )
 }
@@ -134,9 +136,18 @@ export function RunChart({ org, days }: RunChartProps) {
       empty="No run was created in this period."
       more={<Link {...pages.runs(org)}>{formatCount(query.data?.data.runs ?? 0)} runs</Link>}
       query={query}
-      show={({ data: { days: all, success_rate, previous } }) => ({
+      show={({ data: { days: all, success_rate, runs, previous } }) => ({
         figure: success_rate === null ? null : formatPercent(success_rate),
-        note: <Comparison now={success_rate} before={previous.success_rate} days={days} better="higher" isShare />,
+        note: (
+          <Comparison
+            now={success_rate}
+            before={previous.success_rate}
+            days={days}
+            better="higher"
+            kind="share"
+            counts={[runs, previous.runs]}
+          />
+        ),
         chart: {
           kind: 'bars',
           dates: all.map(({ date }) => date),

@@ -36,7 +36,13 @@ export function DeliveryCharts({ org, days }: DeliveryChartsProps) {
         query={query}
         show={({ data: { days: all, deployments_per_day: now, previous } }) => ({
           figure: `${NUMBER.format(now)} per day`,
-          note: <Comparison now={now} before={previous.deployments_per_day} days={days} better="higher" />,
+          note: (
+            <Comparison
+              {...{ now, days, kind: 'rate' as const, counts: countsOf(query) }}
+              before={previous.deployments_per_day}
+              better="higher"
+            />
+          ),
           chart: {
             ...{ kind: 'bars', dates: datesOf(all), format: formatCount, isCount: true },
             series: [
@@ -63,7 +69,13 @@ export function DeliveryCharts({ org, days }: DeliveryChartsProps) {
         query={query}
         show={({ data: { days: all, lead_time_seconds: now, previous } }) => ({
           figure: now === null ? null : formatDuration(now),
-          note: <Comparison now={now} before={previous.lead_time_seconds} days={days} better="lower" />,
+          note: (
+            <Comparison
+              {...{ now, days, kind: 'median' as const, counts: countsOf(query) }}
+              before={previous.lead_time_seconds}
+              better="lower"
+            />
+          ),
           chart: timeChart(all, 'Median lead time', 'chart-3', 'lead_time_seconds'),
         })}
       />
@@ -75,7 +87,13 @@ export function DeliveryCharts({ org, days }: DeliveryChartsProps) {
         query={query}
         show={({ data: { days: all, change_failure_rate: now, previous } }) => ({
           figure: now === null ? null : formatPercent(now),
-          note: <Comparison now={now} before={previous.change_failure_rate} days={days} better="lower" isShare />,
+          note: (
+            <Comparison
+              {...{ now, days, kind: 'share' as const, counts: countsOf(query) }}
+              before={previous.change_failure_rate}
+              better="lower"
+            />
+          ),
           chart: {
             ...{ kind: 'lines', dates: datesOf(all), format: formatPercent },
             series: [{ key: 'rate', label: 'Failure rate of 7 days', color: 'chart-2', values: rateByWeek(all) }],
@@ -89,12 +107,29 @@ export function DeliveryCharts({ org, days }: DeliveryChartsProps) {
         query={query}
         show={({ data: { days: all, restore_seconds: now, previous } }) => ({
           figure: now === null ? null : formatDuration(now),
-          note: <Comparison now={now} before={previous.restore_seconds} days={days} better="lower" />,
+          note: (
+            <Comparison
+              {...{ now, days, kind: 'median' as const, counts: failuresOf(query) }}
+              before={previous.restore_seconds}
+              better="lower"
+            />
+          ),
           chart: timeChart(all, 'Median time to restore', 'chart-4', 'restore_seconds'),
         })}
       />
     </>
   )
+}
+
+type Totals = { deployments: number; failed_deployments: number }
+type Delivery = { data?: { data: Totals & { previous: Totals } } | undefined }
+
+function countsOf({ data }: Delivery): readonly [number, number] {
+  return [data?.data.deployments ?? 0, data?.data.previous.deployments ?? 0]
+}
+
+function failuresOf({ data }: Delivery): readonly [number, number] {
+  return [data?.data.failed_deployments ?? 0, data?.data.previous.failed_deployments ?? 0]
 }
 
 type Day = { date: string; lead_time_seconds: number | null; restore_seconds: number | null }

@@ -61,7 +61,7 @@ function BrokenItem({ org, item }: { org: string; item: Broken }) {
             <bdi>{describe(item.deployment)}</bdi>
           </Link>
         )}
-        <Text size="xs" c="dimmed" truncate>
+        <Text size="xs" c="dimmed" className={classes.about}>
           <bdi>{item.repository}</bdi> · {item.run ? <bdi>{item.run.workflow_name}</bdi> : 'Deployment'} ·{' '}
           <Time at={item.at} />
         </Text>

@@ -26,9 +26,15 @@ export function newestBroken({ runs, deployments, repositories }: Failures): Bro
     const tracked = branches.get(repository_full_name)
     return branch !== null && (tracked ? branch === tracked : USUAL_BRANCHES.includes(branch))
   }
+  const pipelines = new Set<string>()
+  /** The newest failure of a pipeline stands for those before it. */
+  const isNewest = ({ repository_full_name, workflow_name, branch }: Run) => {
+    const pipeline = JSON.stringify([repository_full_name, workflow_name, branch])
+    return pipelines.size < pipelines.add(pipeline).size
+  }
   const broken: Broken[] = [
     ...runs
-      .filter((run) => isDefault(run) && !deploying.has(run.id))
+      .filter((run) => isDefault(run) && !deploying.has(run.id) && isNewest(run))
       .map((run) => ({
         key: run.id,
         at: run.completed_at ?? run.started_at,

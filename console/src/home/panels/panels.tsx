@@ -190,7 +190,7 @@ function Waiting({ org, deployment, isMine }: { org: string; deployment: Deploym
         <Link {...pages.deployment(org, id)} size="sm" fw={500} truncate display="block">
           <bdi>{repository_full_name.split('/').at(-1)}</bdi> → <bdi>{environment}</bdi>
         </Link>
-        <Text size="xs" c="dimmed" truncate>
+        <Text size="xs" c="dimmed" className={classes.about}>
           {describeWaiting(deployment, isMine)} <Time at={created_at} />
           {author && (
             <>
@@ -234,18 +234,18 @@ function waitsFor(deployment: Deployment): string {
 
 type Issue = Schema<'Issue'>
 
-/** The newest open issues that are critical or known to be exploited. */
+/** The open issues that are critical or known to be exploited, by risk. */
 export function UrgentPanel({ org, isUnknown }: { org: string; isUnknown: boolean }) {
   const missing = useMissingIntel()
   const queries = urgentQueries(org)
   const critical = useQuery(queries.critical)
   const exploited = useQuery(queries.exploited)
-  const items = critical.data && exploited.data && newestOf([...critical.data.data, ...exploited.data.data])
+  const items = critical.data && exploited.data && worstOf([...critical.data.data, ...exploited.data.data])
   return (
     <Panel
       title="Critical and exploited"
-      items={items}
-      count={critical.data?.next_cursor || exploited.data?.next_cursor ? `newest ${URGENT_SHOWN}` : undefined}
+      items={items?.slice(0, URGENT_SHOWN)}
+      count={urgentCount(critical.data, exploited.data, items)}
       error={critical.error ?? exploited.error}
       retry={() => {
         void critical.refetch()
@@ -276,9 +276,24 @@ function describeCalm(isUnknown: boolean, missing: IntelSource[] | undefined): s
   return 'No critical issue is open.'
 }
 
-function newestOf(issues: readonly Issue[]): Issue[] {
+type Read = { next_cursor: string | null }
+
+function urgentCount(critical: Read | undefined, exploited: Read | undefined, items: readonly Issue[] | undefined) {
+  const hasMore = critical?.next_cursor || exploited?.next_cursor
+  return items && `${formatCount(items.length)}${hasMore ? '+' : ''}`
+}
+
+const RANKS = ['critical', 'high', 'medium', 'low', 'info']
+
+/** Exploited ones first, then by severity, then those that have been open for longest. */
+function worstOf(issues: readonly Issue[]): Issue[] {
   const byId = new Map(issues.map((issue) => [issue.id, issue]))
-  return [...byId.values()].sort((a, b) => b.first_seen_at.localeCompare(a.first_seen_at)).slice(0, URGENT_SHOWN)
+  return [...byId.values()].sort(
+    (a, b) =>
+      Number(b.intel.kev !== null) - Number(a.intel.kev !== null) ||
+      RANKS.indexOf(a.severity) - RANKS.indexOf(b.severity) ||
+      a.first_seen_at.localeCompare(b.first_seen_at),
+  )
 }
 
 function UrgentIssue({ org, issue }: { org: string; issue: Issue }) {
@@ -289,7 +304,7 @@ function UrgentIssue({ org, issue }: { org: string; issue: Issue }) {
         <Link {...pages.issue(org, id)} size="sm" fw={500} truncate display="block" title={title}>
           <bdi>{title}</bdi>
         </Link>
-        <Text size="xs" c="dimmed" truncate>
+        <Text size="xs" c="dimmed" className={classes.about}>
           <bdi>{repository}</bdi> · first seen <Time at={first_seen_at} />
         </Text>
       </div>

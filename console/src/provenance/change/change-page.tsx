@@ -1,4 +1,4 @@
-import { Code, Group, Stack, Text } from '@mantine/core'
+import { Group, Stack, Text } from '@mantine/core'
 import { IconCircleCheck, IconCircleMinus, IconCircleX, IconClock, IconMessage } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
@@ -8,6 +8,7 @@ import { ExternalLink, Link } from '../../page/link.tsx'
 import { formatCount } from '../../page/numbers.ts'
 import { Page } from '../../page/page.tsx'
 import { pages } from '../../page/pages.ts'
+import { CommitLink, RepositoryLink } from '../../page/repository.tsx'
 import { Facts, Section } from '../../page/sections.tsx'
 import { QueryView } from '../../page/states.tsx'
 import { Time } from '../../page/time.tsx'
@@ -60,7 +61,10 @@ function ChangeSections({ org, change }: { org: string; change: Change }) {
       <Section title="What landed">
         <Facts
           facts={[
-            ['Repository', repository.full_name],
+            [
+              'Repository',
+              <RepositoryLink key="repository" name={repository.full_name} provider={repository.provider} />,
+            ],
             ['Branch', branch],
             ['Landed', <Time key="landed" at={landed_at} />],
             ['Landed by', change.forced ? `${LANDED_BY_NAMES[landed_by]}, with force` : LANDED_BY_NAMES[landed_by]],
@@ -75,10 +79,15 @@ function ChangeSections({ org, change }: { org: string; change: Change }) {
             ],
             [
               'Commit',
-              <Code key="commit" title={commits.merge}>
-                {shortSha(commits.merge)}
-              </Code>,
+              <CommitLink
+                key="commit"
+                sha={commits.merge}
+                repository={repository.full_name}
+                provider={repository.provider}
+                repository_id={repository.id}
+              />,
             ],
+            ['Deployments', <DeploymentsLink key="deployments" org={org} commit={commits.merge} />],
             ['Open issues then', security && describeIssues(security.open)],
             ['Issues added', security?.added ? describeIssues(security.added) : null],
           ]}
@@ -97,6 +106,14 @@ function ChangeSections({ org, change }: { org: string; change: Change }) {
       <ChangeCommits change={change} />
       <ChainPosition change={change} />
     </Stack>
+  )
+}
+
+function DeploymentsLink({ org, commit }: { org: string; commit: string }) {
+  return (
+    <Link {...pages.deployments(org)} search={{ view: 'list', commit }} size="sm">
+      Deployments of this commit
+    </Link>
   )
 }
 

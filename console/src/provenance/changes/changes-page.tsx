@@ -9,6 +9,7 @@ import { PersonName } from '../../page/badges.tsx'
 import { ButtonLink, Link } from '../../page/link.tsx'
 import { Page } from '../../page/page.tsx'
 import { pages } from '../../page/pages.ts'
+import { isWholeSha } from '../../page/repository.tsx'
 import { Empty } from '../../page/states.tsx'
 import { Time } from '../../page/time.tsx'
 import {
@@ -20,7 +21,7 @@ import {
   titleOf,
 } from '../facts/change-words.ts'
 import { DeviationBadges, ProvenanceTabs } from '../facts/provenance-parts.tsx'
-import { changesQuery, isWholeSha } from '../facts/queries.ts'
+import { changesQuery } from '../facts/queries.ts'
 
 const route = getRouteApi('/signed-in/orgs/$org/provenance')
 

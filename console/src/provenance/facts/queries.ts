@@ -2,9 +2,8 @@ import * as v from 'valibot'
 import { api } from '../../api/client.ts'
 import { listQuery } from '../../api/queries.ts'
 import { choice, day, repositoryName, text, toWindow } from '../../list/search-params.ts'
+import { isWholeSha } from '../../page/repository.tsx'
 import { DEVIATIONS } from './change-words.ts'
-
-const COMMIT = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/
 
 export const ChangeSearch = v.object({
   repository: repositoryName(),
@@ -15,11 +14,6 @@ export const ChangeSearch = v.object({
   until: day(),
 })
 export const LineageSearch = v.object({ repository: repositoryName(), environment: text(255) })
-
-/** The API finds changes by whole SHAs only. */
-export function isWholeSha(commit: string | undefined): commit is string {
-  return commit !== undefined && COMMIT.test(commit)
-}
 
 /** The changes that match the filters. */
 export function changesQuery(org: string, search: v.InferOutput<typeof ChangeSearch>) {

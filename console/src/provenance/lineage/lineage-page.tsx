@@ -1,4 +1,4 @@
-import { Code, Group, Skeleton, Stack, Text } from '@mantine/core'
+import { Group, Skeleton, Stack, Text } from '@mantine/core'
 import {
   IconCircleCheck,
   IconCircleX,
@@ -21,6 +21,7 @@ import { type Icon, statusLook, type Tone, ToneBadge } from '../../page/badges.t
 import { ButtonLink, Link } from '../../page/link.tsx'
 import { Page } from '../../page/page.tsx'
 import { pages } from '../../page/pages.ts'
+import { RepositoryLink } from '../../page/repository.tsx'
 import { Facts, Section } from '../../page/sections.tsx'
 import { describeProblem, Empty, Problem } from '../../page/states.tsx'
 import { Time } from '../../page/time.tsx'
@@ -77,13 +78,13 @@ function Lineage({ org, id, path }: { org: string; id: string; path: PromotionPa
       <Section title="Deployment">
         <Facts
           facts={[
-            ['Repository', path.repository.full_name],
+            ['Repository', <RepositoryLink key="repository" name={path.repository.full_name} />],
             ['Environment', deployment.environment],
             [
               'Commit',
-              <Code key="commit" title={commit}>
+              <Link key="commit" {...pages.changes(org)} search={{ commit }} size="sm" title={commit}>
                 {shortSha(commit)}
-              </Code>,
+              </Link>,
             ],
             ['Created', <Time key="created" at={deployment.created_at} />],
             ['Deployed', deployment.deployed_at && <Time at={deployment.deployed_at} />],
@@ -98,15 +99,23 @@ function Lineage({ org, id, path }: { org: string; id: string; path: PromotionPa
         commit={commit}
         filename={`lineage-${id}.json`}
       />
-      <ServerVerdict org={org} id={id} />
-      <StatementPanel
-        org={org}
-        title="Verification summary"
-        kind="verification"
-        id={id}
-        commit={commit}
-        filename={`verification-${id}.json`}
-      />
+      {path.change && <ServerVerdict org={org} id={id} />}
+      {path.change ? (
+        <StatementPanel
+          org={org}
+          title="Verification summary"
+          kind="verification"
+          id={id}
+          commit={commit}
+          filename={`verification-${id}.json`}
+        />
+      ) : (
+        <Section title="Verification summary">
+          <Text size="sm" c="dimmed">
+            There is none: no change record has the commit. Only deployments of connected code hosts have one.
+          </Text>
+        </Section>
+      )}
     </Stack>
   )
 }

@@ -86,7 +86,8 @@ function gateSteps({ gates, approvals, override, bypass }: PromotedDeployment): 
   const steps = gates.map(({ id, name, approved_at, approved_by }): Step => {
     const by = approved_by === 'policies' ? 'policies' : people.join(', ') || 'people'
     const detail = approved_at === null ? 'Gate · not approved' : `Gate · approved by ${by}`
-    return { id: `gate ${id}`, kind: 'gate', label: name, detail, needsAttention: approved_at === null }
+    const page = `settings/gates/${id}`
+    return { id: `gate ${id}`, kind: 'gate', label: name, detail, needsAttention: approved_at === null, page }
   })
   if (override) {
     const detail = `By ${override.by ?? 'somebody'}: ${override.reason}`

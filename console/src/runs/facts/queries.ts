@@ -33,3 +33,8 @@ export function reportsQuery(org: string, id: string) {
 export function artifactsQuery(org: string, id: string) {
   return listQuery('/app/api/orgs/{org}/runs/{id}/artifacts', { path: { org, id }, query: { limit: 100 } })
 }
+
+/** The reports of scanners and bills of materials that jobs of a run have sent. */
+export function uploadsOfRunQuery(org: string, id: string) {
+  return listQuery('/app/api/orgs/{org}/security/uploads', { path: { org }, query: { run_id: id, limit: 100 } })
+}

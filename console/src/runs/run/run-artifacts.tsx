@@ -2,14 +2,16 @@ import { Box, Button, Group, Paper, Stack, Text } from '@mantine/core'
 import { IconDownload, IconFile, IconRocket } from '@tabler/icons-react'
 import { useState } from 'react'
 import { api, type Schema } from '../../api/client.ts'
+import { useWholeCursorList } from '../../list/list-page.ts'
 import { StatusBadge, TrustBadge } from '../../page/badges.tsx'
 import { CopyText } from '../../page/copy.tsx'
 import { Link } from '../../page/link.tsx'
-import { formatCount, formatSize } from '../../page/numbers.ts'
+import { formatCount, formatPlural, formatSize } from '../../page/numbers.ts'
 import { pages } from '../../page/pages.ts'
 import { Section } from '../../page/sections.tsx'
 import { Problem } from '../../page/states.tsx'
 import { Time } from '../../page/time.tsx'
+import { uploadsOfRunQuery } from '../facts/queries.ts'
 import classes from './run-artifacts.module.css'
 
 const SHOWN_FIRST = 20
@@ -19,15 +21,21 @@ const SHOWN_MAX = 100
 type Artifact = Schema<'StoredArtifact'>
 
 /** The files that the jobs of an attempt have declared. */
-export function RunArtifacts({ org, artifacts }: { org: string; artifacts: Artifact[] }) {
+export function RunArtifacts({ org, runId, artifacts }: { org: string; runId: string; artifacts: Artifact[] }) {
   const [showsAll, setShowsAll] = useState(false)
+  const uploads = useWholeCursorList(uploadsOfRunQuery(org, runId))
   if (artifacts.length === 0) return null
   const shown = showsAll ? artifacts : artifacts.slice(0, SHOWN_FIRST)
   return (
     <Section title="Artifacts" count={artifacts.length}>
       <Box component="ul" className={classes.list}>
         {shown.map((artifact) => (
-          <ArtifactRow key={artifact.id} org={org} artifact={artifact} />
+          <ArtifactRow
+            key={artifact.id}
+            org={org}
+            artifact={artifact}
+            upload={uploads.rows?.find(({ artifact_id }) => artifact_id === artifact.id)}
+          />
         ))}
       </Box>
       {shown.length < artifacts.length && (
@@ -39,7 +47,14 @@ export function RunArtifacts({ org, artifacts }: { org: string; artifacts: Artif
   )
 }
 
-function ArtifactRow({ org, artifact }: { org: string; artifact: Artifact }) {
+type ArtifactRowProps = {
+  org: string
+  artifact: Artifact
+  /** What became of the file, if it is a report of a scanner or a bill of materials. */
+  upload: Schema<'SecurityUpload'> | undefined
+}
+
+function ArtifactRow({ org, artifact, upload }: ArtifactRowProps) {
   const { id, path, size, sha256, status, trust, job_name } = artifact
   return (
     <li className={classes.row}>
@@ -50,6 +65,14 @@ function ArtifactRow({ org, artifact }: { org: string; artifact: Artifact }) {
         </Text>
         <Text size="xs" c="dimmed" truncate>
           {formatSize(size)} · <bdi>{job_name}</bdi>
+          {upload && (
+            <>
+              {' · '}
+              <Link {...pages.upload(org, upload.id)} size="xs" underline="always">
+                {describeUpload(upload)}
+              </Link>
+            </>
+          )}
         </Text>
       </Stack>
       <Group gap={10} className={classes.facts}>
@@ -75,6 +98,13 @@ function ArtifactRow({ org, artifact }: { org: string; artifact: Artifact }) {
   )
 }
 
+function describeUpload({ status, counts }: Schema<'SecurityUpload'>): string {
+  if (status !== 'finished') return 'Report'
+  if (counts.findings === 0 && counts.components > 0)
+    return `Bill of materials: ${formatPlural(counts.components, 'component')}`
+  return `Report: ${formatPlural(counts.findings, 'finding')}`
+}
+
 /** Where a run deploys to. */
 export function RunDeployments({ org, runId }: { org: string; runId: string }) {
   const query = api.useQuery('get', '/app/api/orgs/{org}/deployments', {
@@ -98,6 +128,14 @@ export function RunDeployments({ org, runId }: { org: string; runId: string }) {
               <Text size="xs" c="dimmed">
                 Attempt {attempt} · <Time at={created_at} />
               </Text>
+              <Link
+                {...pages.lineage(org, id)}
+                size="xs"
+                ml="auto"
+                aria-label={`Lineage and statements of ${environment}`}
+              >
+                Lineage and statements
+              </Link>
             </Group>
           </Paper>
         ))}

@@ -6,6 +6,7 @@ import { CopyText } from '../../page/copy.tsx'
 import { ExternalLink, Link } from '../../page/link.tsx'
 import { formatCount } from '../../page/numbers.ts'
 import { pages } from '../../page/pages.ts'
+import { isWholeSha, RepositoryLink } from '../../page/repository.tsx'
 import { Facts } from '../../page/sections.tsx'
 import { TextBlock } from '../../page/text-block.tsx'
 import { Time } from '../../page/time.tsx'
@@ -50,12 +51,7 @@ export function RunFacts({ org, run, attempt }: { org: string; run: Run; attempt
   return (
     <Facts
       facts={[
-        [
-          'Repository',
-          <Link key="repository" {...pages.runs(org)} search={{ repository }} size="sm">
-            <bdi>{repository}</bdi>
-          </Link>,
-        ],
+        ['Repository', <RepositoryLink key="repository" name={repository} provider={run.provider} />],
         [
           'Branch',
           branch && (
@@ -65,6 +61,11 @@ export function RunFacts({ org, run, attempt }: { org: string; run: Run; attempt
           ),
         ],
         ['Commit', commit_sha && <CopyText text={commit_sha} of="commit SHA" shown={SHA_SHOWN} />],
+        [
+          'Change',
+          commit_sha && isWholeSha(commit_sha) ? <ChangeLink key="change" org={org} commit={commit_sha} /> : null,
+        ],
+        ['Findings', <FindingsLink key="findings" org={org} run={run} />],
         ['Author', author && <PersonName name={author} />],
         ['Release', release_name && <bdi>{release_name}</bdi>],
         ['Workflow', <bdi key="workflow">{`${workflow_name}${run_number === null ? '' : ` #${run_number}`}`}</bdi>],
@@ -90,6 +91,24 @@ export function RunFacts({ org, run, attempt }: { org: string; run: Run; attempt
         ['Stands beside', run.stands_beside && <BesideRun key="beside" org={org} id={run.stands_beside} />],
       ]}
     />
+  )
+}
+
+function ChangeLink({ org, commit }: { org: string; commit: string }) {
+  return (
+    <Link {...pages.changes(org)} search={{ commit }} size="sm">
+      Changes with this commit
+    </Link>
+  )
+}
+
+/** What is known of the branch. The reports of the run itself are at its artifacts. */
+function FindingsLink({ org, run }: { org: string; run: Run }) {
+  const { repository_full_name: repository, branch } = run
+  return (
+    <Link {...pages.findings(org)} search={{ repository, branch: branch ?? undefined }} size="sm">
+      {branch === null ? 'Of the repository' : 'Of the branch'}
+    </Link>
   )
 }
 

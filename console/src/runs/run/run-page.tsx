@@ -48,7 +48,8 @@ function LoadedRun({ org, run }: { org: string; run: Run }) {
   const navigate = route.useNavigate()
   const reports = useWholeCursorList(reportsQuery(org, run.id))
   const artifacts = useWholeCursorList(artifactsQuery(org, run.id))
-  const named = reports.rows?.find((report) => report.id === search.report)
+  const sought = artifacts.rows?.find(({ id }) => id === search.artifact)?.report_id ?? search.report
+  const named = reports.rows?.find((report) => report.id === sought)
   const attempt = chosenAttempt(run, search.attempt ?? named?.attempt)
   const isNewest = attempt.number === run.run_attempt
   const reportsOfAttempt = useMemo(
@@ -100,13 +101,17 @@ function LoadedRun({ org, run }: { org: string; run: Run }) {
             dependencies={run.job_dependencies}
             reports={reportsOfAttempt}
           />
-          <ReportList key={attempt.number} org={org} reports={reportsOfAttempt} named={search.report} />
+          <ReportList key={attempt.number} org={org} reports={reportsOfAttempt} named={sought} />
         </>
       )}
       {artifacts.rows === undefined && artifacts.error ? (
         <Problem error={artifacts.error} title="The artifacts could not be loaded" retry={artifacts.refresh} />
       ) : (
-        <RunArtifacts org={org} artifacts={artifacts.rows?.filter(({ report_id }) => ids.has(report_id)) ?? []} />
+        <RunArtifacts
+          org={org}
+          runId={run.id}
+          artifacts={artifacts.rows?.filter(({ report_id }) => ids.has(report_id)) ?? []}
+        />
       )}
       <RunDeployments org={org} runId={run.id} />
     </Page>

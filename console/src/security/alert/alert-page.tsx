@@ -6,6 +6,7 @@ import { ExternalLink, Link } from '../../page/link.tsx'
 import { Page } from '../../page/page.tsx'
 import { pages } from '../../page/pages.ts'
 import { oneLine } from '../../page/reported-text.ts'
+import { RepositoryLink } from '../../page/repository.tsx'
 import { Facts, Section } from '../../page/sections.tsx'
 import { QueryView } from '../../page/states.tsx'
 import { ClampedText } from '../../page/text-block.tsx'
@@ -95,6 +96,8 @@ function AlertFacts({ alert, org }: { alert: Alert; org: string }) {
       facts={[
         ['Code host', <AtCodeHost key="host" alert={alert} />],
         ['Issue', issue_id && <IssueLink org={org} id={issue_id} detail={grouping_detail} />],
+        ['Finding', alert.finding_id && <FindingLink org={org} id={alert.finding_id} />],
+        ['Repository', <RepositoryLink key="repository" name={alert.repository} provider={alert.provider} />],
         ['Package', short(package_name)],
         ['Vulnerable versions', short(vulnerable_versions)],
         ['Fixed in', short(patched_version)],
@@ -115,6 +118,14 @@ function AlertFacts({ alert, org }: { alert: Alert; org: string }) {
 function AtCodeHost({ alert: { provider, github_alert_url } }: { alert: Alert }) {
   const name = nameOfSource(provider)
   return github_alert_url ? <ExternalLink href={github_alert_url}>Open on {name}</ExternalLink> : name
+}
+
+function FindingLink({ org, id }: { org: string; id: string }) {
+  return (
+    <Link {...pages.finding(org, id)} size="sm">
+      Open finding
+    </Link>
+  )
 }
 
 function Advisory({ id }: { id: string }) {

@@ -31,7 +31,7 @@ export function AlertsPage() {
   const { status, severity } = search
   const list = useCursorList(alertsQuery(org, search))
   const { isFiltered, filter: change, clear } = useListPage(search)
-  const { selection, actions, controls } = useListTriage({ type: 'alert', rows: list.rows, targetOf: alertTarget })
+  const { selection, actions, controls } = useListTriage({ type: 'alert', list, targetOf: alertTarget })
   return (
     <Page
       title="Alerts"

@@ -1,9 +1,9 @@
 import { Code, Group, Text } from '@mantine/core'
 import { IconExternalLink } from '@tabler/icons-react'
-import { api, type Schema } from '../../api/client.ts'
-import { useOrganization } from '../../api/session.ts'
+import type { Schema } from '../../api/client.ts'
 import { ExternalLink } from '../../page/link.tsx'
 import { PROVIDER_NAMES } from '../../page/names.ts'
+import { useRepositoryAddress } from '../../page/repository.tsx'
 import { sourceAddress } from './addresses.ts'
 import { locationText } from './names.ts'
 
@@ -33,22 +33,4 @@ export function CodePlace({ finding }: CodePlaceProps) {
       )}
     </Group>
   )
-}
-
-/** Where the code host shows a repository. Null if it is not known. */
-function useRepositoryAddress({ repository, provider, repository_id }: CodePlaceProps['finding']): string | null {
-  const { slug: org } = useOrganization()
-  const { data } = api.useQuery(
-    'get',
-    '/app/api/orgs/{org}/repositories',
-    { params: { path: { org }, query: { search: repository, limit: 20 } } },
-    { staleTime: 300_000 },
-  )
-  const found = data?.data.find(
-    (each) =>
-      each.full_name === repository &&
-      (provider === null || each.provider === provider) &&
-      (repository_id === null || each.repository_id === repository_id),
-  )
-  return found?.html_url ?? null
 }

@@ -7,6 +7,7 @@ import { ExternalLink, Link } from '../../page/link.tsx'
 import { Page } from '../../page/page.tsx'
 import { pages } from '../../page/pages.ts'
 import { oneLine } from '../../page/reported-text.ts'
+import { CommitLink, RepositoryLink } from '../../page/repository.tsx'
 import { Facts, Section } from '../../page/sections.tsx'
 import { QueryView } from '../../page/states.tsx'
 import { ClampedText } from '../../page/text-block.tsx'
@@ -103,19 +104,20 @@ function FindingFacts({ finding, org }: { finding: Finding; org: string }) {
     <Facts
       facts={[
         ['Issue', issue_id && <IssueLink org={org} id={issue_id} detail={grouping_reason?.detail ?? null} />],
+        ['Repository', <RepositoryLink key="repository" name={finding.repository} provider={finding.provider} />],
         ['Package', finding.package_name && placeText(finding)],
         ['Scanner', `${oneLine(scanner, 100)} ${oneLine(scanner_version ?? '', 40)}`],
         ['Rule', short(rule_id)],
         ['Type of secret', short(finding.secret_type)],
         ['Resource', short(finding.resource_name)],
         ['Branch', finding.git_ref && oneLine(branchName(finding.git_ref), 150)],
-        ['Commit', finding.commit_sha && <code title={finding.commit_sha}>{finding.commit_sha.slice(0, 12)}</code>],
+        ['Commit', finding.commit_sha && <CommitLink {...finding} sha={finding.commit_sha} />],
         ['Category', short(finding.category)],
         [
           'Reported in',
           origin === 'alert' ? `An alert of ${nameOfSource(source)}` : `A ${nameOfSource(source)} report`,
         ],
-        ['Uploads', origin === 'upload' ? <UploadsLink key="uploads" org={org} /> : null],
+        ['Newest report', finding.upload_id && <ReportLink org={org} id={finding.upload_id} state={finding.state} />],
         ['At the scanner', native_url && <ExternalLink href={native_url}>{oneLine(native_url, 100)}</ExternalLink>],
         ['First seen', <Time key="first" at={finding.first_seen_at} />],
         ['Last seen', <Time key="last" at={finding.last_seen_at} />],
@@ -125,11 +127,19 @@ function FindingFacts({ finding, org }: { finding: Finding; org: string }) {
   )
 }
 
-function UploadsLink({ org }: { org: string }) {
+/** The newest report of the scanner for the branch, which no longer has what is fixed. */
+function ReportLink({ org, id, state }: { org: string; id: string; state: Finding['state'] }) {
   return (
-    <Link {...pages.uploads(org)} size="sm">
-      Uploads
-    </Link>
+    <>
+      <Link {...pages.upload(org, id)} size="sm">
+        Open the upload
+      </Link>
+      {state === 'fixed' && (
+        <Text size="xs" c="dimmed">
+          It no longer has the finding.
+        </Text>
+      )}
+    </>
   )
 }
 

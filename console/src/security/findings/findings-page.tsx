@@ -36,7 +36,7 @@ export function FindingsPage() {
   const [now] = useState(Date.now)
   const list = useCursorList(findingsQuery(org, search, now))
   const { isFiltered, filter: change, clear } = useListPage(search)
-  const { selection, actions, controls } = useListTriage({ type: 'finding', rows: list.rows, targetOf: findingTarget })
+  const { selection, actions, controls } = useListTriage({ type: 'finding', list, targetOf: findingTarget })
   return (
     <Page
       title="Findings"

@@ -8,7 +8,15 @@ const at = (minute: number) => `2026-03-04T10:${String(minute).padStart(2, '0')}
 const ISSUE = { status: 'open', first_seen_at: at(0), last_seen_at: at(30) } as const
 
 const TRIAGE: TriageRecord = {
-  ...{ id: 'a', action: 'dismiss', source: 'shiplock', target_type: 'issue', target_ids: ['i'], finding_count: 2 },
+  ...{
+    id: 'a',
+    action: 'dismiss',
+    source: 'shiplock',
+    target_type: 'issue',
+    target_ids: ['i'],
+    target_titles: ['An issue'],
+    finding_count: 2,
+  },
   ...{
     alert_count: 0,
     scope: 'issue',

@@ -57,10 +57,10 @@ function FindingsTable({ findings: { rows, error, refresh } }: { findings: Curso
     )
   return (
     <ScrollBox label="Findings of the issue">
-      <Table fz="sm" miw={620} aria-label="Findings">
+      <Table fz="sm" miw={720} aria-label="Findings">
         <Table.Thead>
           <Table.Tr>
-            {['Finding', 'Scanner', 'Branch', 'Severity', 'State', 'Last seen'].map((name) => (
+            {['Finding', 'Scanner', 'Branch', 'Severity', 'State', 'Last seen', 'Newest report'].map((name) => (
               <Table.Th key={name} scope="col">
                 {name}
               </Table.Th>
@@ -79,7 +79,7 @@ function FindingsTable({ findings: { rows, error, refresh } }: { findings: Curso
 
 function FindingRow({ finding }: { finding: Finding }) {
   const { slug: org } = useOrganization()
-  const { id, title, scanner, git_ref, tracked, severity, state, last_seen_at } = finding
+  const { id, title, scanner, git_ref, tracked, severity, state, last_seen_at, upload_id } = finding
   return (
     <Table.Tr>
       <Table.Td>
@@ -104,6 +104,17 @@ function FindingRow({ finding }: { finding: Finding }) {
       </Table.Td>
       <Table.Td>
         <Time at={last_seen_at} />
+      </Table.Td>
+      <Table.Td>
+        {upload_id && (
+          <Link
+            {...pages.upload(org, upload_id)}
+            size="sm"
+            aria-label={`Upload with the newest report of ${oneLine(scanner, 80)}`}
+          >
+            Upload
+          </Link>
+        )}
       </Table.Td>
     </Table.Tr>
   )

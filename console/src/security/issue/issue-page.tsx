@@ -13,8 +13,9 @@ import { formatCount } from '../../page/numbers.ts'
 import { Page } from '../../page/page.tsx'
 import { pages } from '../../page/pages.ts'
 import { oneLine } from '../../page/reported-text.ts'
+import { CommitLink, isWholeSha, RepositoryLink } from '../../page/repository.tsx'
 import { Facts, Section } from '../../page/sections.tsx'
-import { Empty, QueryView } from '../../page/states.tsx'
+import { Empty, LineSkeleton, QueryView } from '../../page/states.tsx'
 import { ClampedText } from '../../page/text-block.tsx'
 import { Time } from '../../page/time.tsx'
 import { MergeDialog } from '../edit-issue/merge-dialog.tsx'
@@ -25,6 +26,7 @@ import { issueFindingsQuery, issueQuery } from '../facts/queries.ts'
 import type { Finding, Issue } from '../facts/searches.ts'
 import { Vulnerability } from '../facts/vulnerability.tsx'
 import { ExportVex } from '../issues/export-vex.tsx'
+import { uploadQuery } from '../sending/queries.ts'
 import { issueTarget } from '../triage/targets.ts'
 import { DismissalNote, EndedDismissalNote } from '../triage/triage-list.tsx'
 import { TriageButtons, useTriage } from '../triage/use-triage.tsx'
@@ -183,20 +185,16 @@ function IssueFacts({ issue, lead }: IssueFactsProps) {
       {location && <CodePlace finding={place} />}
       <Facts
         facts={[
-          [
-            'Repository',
-            <Link
-              key="repository"
-              {...pages.issues(org)}
-              search={{ repository, provider: provider ?? undefined, status: 'open' }}
-              size="sm"
-            >
-              <bdi>{oneLine(repository, 200)}</bdi>
-            </Link>,
-          ],
+          ['Repository', <RepositoryLink key="repository" name={repository} provider={provider} />],
           ['Package', package_name && oneLine(`${package_name} ${issue.package_version ?? ''}`, 200)],
           ['Package URL', purl && <code>{oneLine(purl, 250)}</code>],
           ['Resource', resource_name && oneLine(resource_name, 200)],
+          ['Commit', lead?.commit_sha ? <CommitLink key="commit" {...issue} sha={lead.commit_sha} /> : null],
+          ['Run', lead?.upload_id ? <SendingRun key="run" org={org} uploadId={lead.upload_id} /> : null],
+          [
+            'Deployments',
+            lead?.commit_sha ? <DeploymentsOfCommit key="deployments" org={org} commit={lead.commit_sha} /> : null,
+          ],
           ['Scanners', <Sources key="sources" sources={sources} />],
           ['First seen', <Time key="first" at={issue.first_seen_at} />],
           ['Last seen', <Time key="last" at={issue.last_seen_at} />],
@@ -204,6 +202,33 @@ function IssueFacts({ issue, lead }: IssueFactsProps) {
         ]}
       />
     </Section>
+  )
+}
+
+/** The run whose job sent the newest report of the worst finding. */
+function SendingRun({ org, uploadId }: { org: string; uploadId: string }) {
+  const { data } = useQuery(uploadQuery(org, uploadId))
+  if (!data) return <LineSkeleton lines={1} />
+  const { run_id, artifact_id } = data.data
+  if (run_id === null)
+    return (
+      <Link {...pages.upload(org, uploadId)} size="sm">
+        None: the report was uploaded
+      </Link>
+    )
+  return (
+    <Link {...pages.run(org, run_id)} search={{ artifact: artifact_id ?? undefined }} size="sm">
+      Open the run
+    </Link>
+  )
+}
+
+function DeploymentsOfCommit({ org, commit }: { org: string; commit: string }) {
+  if (!isWholeSha(commit)) return 'Not known: the report names no whole commit'
+  return (
+    <Link {...pages.deployments(org)} search={{ view: 'list', commit }} size="sm">
+      Deployments of this commit
+    </Link>
   )
 }
 

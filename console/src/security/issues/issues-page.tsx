@@ -1,8 +1,10 @@
 import { Group, Stack, Text, UnstyledButton } from '@mantine/core'
 import { IconShieldCheck } from '@tabler/icons-react'
+import { useQueries } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { type CSSProperties, useState } from 'react'
 import { api } from '../../api/client.ts'
+import { matchingQuery } from '../../api/queries.ts'
 import { useOrganization } from '../../api/session.ts'
 import { type Column, DataList } from '../../list/data-list.tsx'
 import { useCursorList, useListPage } from '../../list/list-page.ts'
@@ -37,7 +39,7 @@ export function IssuesPage() {
   const [now] = useState(Date.now)
   const list = useCursorList(issuesQuery(org, search, now))
   const { isFiltered, filter: change, clear } = useListPage(search)
-  const { selection, actions, controls } = useListTriage({ type: 'issue', rows: list.rows, targetOf: issueTarget })
+  const { selection, actions, controls } = useListTriage({ type: 'issue', list, targetOf: issueTarget })
   const { repository, provider = null } = search
   return (
     <Page
@@ -51,7 +53,7 @@ export function IssuesPage() {
       }
     >
       <Views search={search} />
-      <SeverityCounts search={search} onChange={change} />
+      <SeverityCounts search={search} now={now} onChange={change} />
       <IssueFilters search={search} onChange={change} onClear={clear} />
       <IntelNotice of={decidingSources(search)} />
       <DataList
@@ -151,22 +153,35 @@ function IssueName({ org, issue }: { org: string; issue: Issue }) {
   )
 }
 
-type SeverityCountsProps = { search: IssueSearch; onChange: (search: Partial<IssueSearch>) => void }
+type SeverityCountsProps = { search: IssueSearch; now: number; onChange: (search: Partial<IssueSearch>) => void }
 
-/** How many issues of the organization are open, by severity. Each count shows these issues. */
-function SeverityCounts({ search, onChange }: SeverityCountsProps) {
+/** How many issues are open with the other filters, by severity. Each count shows these issues. */
+function SeverityCounts({ search, now, onChange }: SeverityCountsProps) {
   const { slug: org } = useOrganization()
+  const { severity: _severity, status: _status, sort: _sort, ...others } = search
+  const isFiltered = Object.values(others).some(Boolean)
   const init = { params: { path: { org }, query: { days: 1 } } }
-  const { data } = api.useQuery('get', '/app/api/orgs/{org}/charts/issues', init)
-  const today = data?.data.days.at(-1)
-  const countedAt = data?.data.counted_at
+  const { data: chart } = api.useQuery('get', '/app/api/orgs/{org}/charts/issues', init)
+  const counted = useQueries({
+    queries: SEVERITIES.map((severity) =>
+      matchingQuery(
+        issuesQuery(org, { ...others, severity, status: 'open', sort: undefined }, now).queryKey,
+        isFiltered,
+      ),
+    ),
+  })
+  const today = chart?.data.days.at(-1)
+  const countedAt = chart?.data.counted_at
+  const countOf = (severity: (typeof SEVERITIES)[number], index: number) =>
+    isFiltered ? counted[index]?.data : today && { count: today.open[severity], exact: true }
   return (
     <Group gap="xs" role="group" aria-label="Open issues by severity" mih={30}>
-      {today &&
-        SEVERITIES.map((severity) => {
-          const { label, icon: Icon } = severityLook(severity)
-          const isChosen = search.severity === severity && search.status === 'open'
-          return (
+      {SEVERITIES.map((severity, index) => {
+        const matching = countOf(severity, index)
+        const { label, icon: Icon } = severityLook(severity)
+        const isChosen = search.severity === severity && search.status === 'open'
+        return (
+          matching && (
             <UnstyledButton
               key={severity}
               className={classes.count}
@@ -175,15 +190,20 @@ function SeverityCounts({ search, onChange }: SeverityCountsProps) {
               onClick={() => onChange(isChosen ? { severity: undefined } : { severity, status: 'open' })}
             >
               <Icon size={14} aria-hidden />
-              <strong>{formatCount(today.open[severity])}</strong> {label}
+              <strong>
+                {formatCount(matching.count)}
+                {!matching.exact && '+'}
+              </strong>{' '}
+              {label}
             </UnstyledButton>
           )
-        })}
-      {countedAt && (
-        <Text size="xs" c="dimmed">
-          Open issues, counted {formatTime(countedAt)}
-        </Text>
-      )}
+        )
+      })}
+      <Text size="xs" c="dimmed">
+        {isFiltered
+          ? 'Open issues with the other filters'
+          : countedAt && `Open issues, counted ${formatTime(countedAt)}`}
+      </Text>
     </Group>
   )
 }

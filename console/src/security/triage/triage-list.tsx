@@ -156,13 +156,19 @@ export function EndedDismissalNote({ ended }: { ended: EndedDismissal | null }) 
 }
 
 /** Links to what a triage is about. Of many, to the first. */
-export function TargetLinks({ triage: { target_type, target_ids }, org }: { triage: TriageRecord; org: string }) {
+export function TargetLinks({
+  triage: { target_type, target_ids, target_titles },
+  org,
+}: {
+  triage: TriageRecord
+  org: string
+}) {
   const more = target_ids.length - SHOWN_MAX
   return (
     <Group gap="xs">
-      {target_ids.slice(0, SHOWN_MAX).map((id) => (
-        <Link key={id} {...PAGES[target_type](org, id)} size="xs">
-          {target_type} {id.slice(-8)}
+      {target_ids.slice(0, SHOWN_MAX).map((id, index) => (
+        <Link key={id} {...PAGES[target_type](org, id)} size="xs" lineClamp={1} maw="28rem">
+          <bdi>{oneLine(target_titles[index] ?? `A ${target_type} that is gone`, 120)}</bdi>
         </Link>
       ))}
       {more > 0 && (

@@ -1,14 +1,15 @@
 import { Affix, Button, Group, Kbd, Paper, Text, Transition } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useShortcuts } from '../../actions/shortcuts.ts'
+import type { CursorList } from '../../list/list-page.ts'
 import { type RowAction, type RowSelection, SELECTED_MAX, useRowSelection } from '../../list/rows.ts'
-import { formatCount } from '../../page/numbers.ts'
+import { formatMatching } from '../../page/numbers.ts'
 import type { Target, TargetType } from './targets.ts'
 import { useTriage } from './use-triage.tsx'
 
 type ListTriageOptions<Row> = {
   type: TargetType
-  rows: Row[] | undefined
+  list: CursorList<Row>
   targetOf: (row: Row) => Target
 }
 
@@ -21,7 +22,8 @@ type ListTriage<Row> = {
 }
 
 /** Triage in a list: of the selected rows, or else of the row that keys act on. */
-export function useListTriage<Row>({ type, rows = [], targetOf }: ListTriageOptions<Row>): ListTriage<Row> {
+export function useListTriage<Row>({ type, list, targetOf }: ListTriageOptions<Row>): ListTriage<Row> {
+  const { rows = [] } = list
   const triage = useTriage()
   const selection = useRowSelection()
   const targets = (row?: Row) => {
@@ -47,6 +49,7 @@ export function useListTriage<Row>({ type, rows = [], targetOf }: ListTriageOpti
         <SelectionBar
           of={`${type}s`}
           selection={selection}
+          more={describeMore(list, `${type}s`, selection)}
           onDismiss={() => act(triage.dismiss)()}
           onReopen={() => act(triage.reopen)()}
         />
@@ -55,16 +58,25 @@ export function useListTriage<Row>({ type, rows = [], targetOf }: ListTriageOpti
   }
 }
 
+/** What a selection of all loaded rows does not have. */
+function describeMore<Row>({ rows, matching, hasMore }: CursorList<Row>, of: string, { ids }: RowSelection) {
+  if (!hasMore || rows === undefined || ids.size < Math.min(rows.length, SELECTED_MAX)) return null
+  const all = matching === null ? `all ${of}` : formatMatching(matching, of)
+  return `Not ${all}: only those that are loaded. Scroll down to load more.`
+}
+
 type SelectionBarProps = {
   /** What is selected, in the plural. */
   of: string
   selection: RowSelection
+  /** What is not selected, although it may look so. */
+  more: string | null
   onDismiss: () => void
   onReopen: () => void
 }
 
 /** What can be done with the rows that are selected. */
-function SelectionBar({ of, selection, onDismiss, onReopen }: SelectionBarProps) {
+function SelectionBar({ of, selection, more, onDismiss, onReopen }: SelectionBarProps) {
   const count = selection.ids.size
   return (
     <Affix position={{ bottom: 16, left: 0, right: 0 }} style={{ pointerEvents: 'none' }} withinPortal={false}>
@@ -82,7 +94,13 @@ function SelectionBar({ of, selection, onDismiss, onReopen }: SelectionBarProps)
           >
             <Group gap="xs" justify="center">
               <Text size="sm" fw={500} role="status" px={6}>
-                {formatCount(count)} {of} selected{count === SELECTED_MAX && ', which is the most at once'}
+                {formatMatching({ count, exact: true }, of)} selected
+                {count === SELECTED_MAX && ', which is the most at once'}
+                {more && (
+                  <Text span size="xs" c="dimmed" display="block" fw={400}>
+                    {more}
+                  </Text>
+                )}
               </Text>
               <Button
                 size="xs"

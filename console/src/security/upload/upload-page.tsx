@@ -12,6 +12,7 @@ import { PROVIDER_NAMES } from '../../page/names.ts'
 import { formatCount, formatSize } from '../../page/numbers.ts'
 import { Page } from '../../page/page.tsx'
 import { pages } from '../../page/pages.ts'
+import { CommitLink, RepositoryLink } from '../../page/repository.tsx'
 import { Facts, Section } from '../../page/sections.tsx'
 import { QueryView } from '../../page/states.tsx'
 import { Time } from '../../page/time.tsx'
@@ -257,17 +258,37 @@ function UploadCounts({ org, upload }: { org: string; upload: SecurityUpload }) 
   )
 }
 
+function ReportedRepository({ upload: { repository, provider } }: { upload: SecurityUpload }) {
+  return (
+    <>
+      <RepositoryLink name={repository} provider={provider} />
+      {provider && ` on ${PROVIDER_NAMES[provider]}`}
+    </>
+  )
+}
+
+/** The run whose job sent the file, at its artifact. */
+function RunLink({ org, id, artifact }: { org: string; id: string; artifact: string | null }) {
+  return (
+    <Link {...pages.run(org, id)} search={{ artifact: artifact ?? undefined }} size="sm">
+      Open the run
+    </Link>
+  )
+}
+
 /** The fields of an upload. */
 function UploadFacts({ upload }: { upload: SecurityUpload }) {
-  const { format, provider, git_ref, commit_sha, category, created_by, origin, tracked, lanes } = upload
+  const { slug: org } = useOrganization()
+  const { format, git_ref, commit_sha, category, created_by, origin, tracked, lanes, run_id } = upload
   const [lane] = lanes
   return (
     <Section title="Report">
       <Facts
         facts={[
-          ['Repository', `${upload.repository}${provider ? ` on ${PROVIDER_NAMES[provider]}` : ''}`],
+          ['Repository', <ReportedRepository key="repository" upload={upload} />],
           ['Branch or tag', git_ref ?? 'Not known'],
-          ['Commit', commit_sha && <Code>{commit_sha}</Code>],
+          ['Commit', commit_sha && <CommitLink {...upload} sha={commit_sha} />],
+          ['Run', run_id && <RunLink org={org} id={run_id} artifact={upload.artifact_id} />],
           ['Opens issues', tracked ? 'Yes' : 'No: it is not the tracked branch'],
           ['Format', format ? FORMAT_NAMES[format] : 'Not detected'],
           ['Category', category],

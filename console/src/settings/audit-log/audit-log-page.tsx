@@ -9,7 +9,15 @@ import { Page } from '../../page/page.tsx'
 import { Empty } from '../../page/states.tsx'
 import { formatTime } from '../../page/time.tsx'
 import { auditColumns } from './audit-columns.tsx'
-import { ACTIONS, describeAction, nameOf, OBJECT_TYPES, PRINCIPAL_NAMES, PRINCIPAL_TYPES } from './audit-vocabulary.ts'
+import {
+  ACTIONS,
+  type AuditEntry,
+  describeAction,
+  nameOf,
+  OBJECT_TYPES,
+  PRINCIPAL_NAMES,
+  PRINCIPAL_TYPES,
+} from './audit-vocabulary.ts'
 import { type AuditSearch, auditLogQuery, toAuditFilters } from './queries.ts'
 
 const route = getRouteApi('/signed-in/orgs/$org/settings/audit-log')
@@ -34,7 +42,7 @@ export function AuditLogPage() {
       description="Every change in your organization with who made it and why. Entries are never changed or deleted."
       actions={<ExportMenu org={org} query={toAuditFilters(search)} />}
     >
-      <AuditFilters search={search} onChange={filter} onClear={clear} />
+      <AuditFilters search={search} principals={principalsOf(list.rows)} onChange={filter} onClear={clear} />
       {window?.retention_clamped && (
         <Text size="sm" c="dimmed">
           Your plan shows entries since {formatTime(window.since)}.
@@ -84,10 +92,31 @@ function ExportMenu({ org, query }: ExportMenuProps) {
   )
 }
 
-type AuditFiltersProps = { search: AuditSearch; onChange: (changes: Partial<AuditSearch>) => void; onClear: () => void }
+type Principal = { value: string; label: string }
+
+/** Who made the entries that are loaded, by name. */
+function principalsOf(rows: readonly AuditEntry[] | undefined): Principal[] {
+  const names = new Map(
+    rows?.flatMap(({ principal: { id, name } }) => (id === null ? [] : [[id, name] as const])) ?? [],
+  )
+  return [...names].map(([value, label]) => ({ value, label })).sort((a, b) => a.label.localeCompare(b.label))
+}
+
+/** An id of the address is shown as it is while no entry of it is loaded. */
+function withChosen(principals: Principal[], id: string | undefined): Principal[] {
+  const isKnown = id === undefined || principals.some(({ value }) => value === id)
+  return isKnown ? principals : [...principals, { value: id, label: id }]
+}
+
+type AuditFiltersProps = {
+  search: AuditSearch
+  principals: Principal[]
+  onChange: (changes: Partial<AuditSearch>) => void
+  onClear: () => void
+}
 
 /** The filters of the audit log. */
-function AuditFilters({ search, onChange, onClear }: AuditFiltersProps) {
+function AuditFilters({ search, principals, onChange, onClear }: AuditFiltersProps) {
   return (
     <Filters isFiltered={Object.values(search).some(Boolean)} onClear={onClear}>
       <ChoiceFilter
@@ -96,10 +125,17 @@ function AuditFilters({ search, onChange, onClear }: AuditFiltersProps) {
         options={PRINCIPAL_TYPES.map((type) => ({ value: type, label: PRINCIPAL_NAMES[type] }))}
         onChange={(principal_type) => onChange({ principal_type })}
       />
-      <TextFilter
-        label="Id of the person or key"
-        value={search.principal_id}
-        onChange={(principal_id) => onChange({ principal_id })}
+      <Select
+        label="Person or key"
+        placeholder="Any"
+        size="xs"
+        w={190}
+        clearable
+        searchable
+        nothingFoundMessage="Not among the entries that are loaded"
+        data={withChosen(principals, search.principal_id)}
+        value={search.principal_id ?? null}
+        onChange={(principal_id) => onChange({ principal_id: principal_id ?? undefined })}
       />
       <Select
         label="Action"

@@ -10,9 +10,10 @@ import { asApiError } from '../../api/api-error.ts'
 import type { Schema } from '../../api/client.ts'
 import { useOrganization, usePermission } from '../../api/session.ts'
 import { useApiMutation, useRefresh } from '../../api/updates.ts'
-import { Link } from '../../page/link.tsx'
+import { ButtonLink, Link } from '../../page/link.tsx'
 import { Page } from '../../page/page.tsx'
 import { pages } from '../../page/pages.ts'
+import { withoutHost } from '../../page/repository.tsx'
 import { QueryView } from '../../page/states.tsx'
 import { Time } from '../../page/time.tsx'
 import { GateForm } from './gate-form.tsx'
@@ -46,7 +47,14 @@ export function GatePage() {
           Gates
         </Link>
       }
-      actions={gate && mayManage && <DeleteGate gate={gate} />}
+      actions={
+        gate && (
+          <>
+            <GateDeployments org={org} gate={gate} />
+            {mayManage && <DeleteGate gate={gate} />}
+          </>
+        )
+      }
     >
       <QueryView query={query} of="gate">
         {({ data }) => (
@@ -69,6 +77,23 @@ export function GatePage() {
         )}
       </QueryView>
     </Page>
+  )
+}
+
+/** Deployments that the gate covers. A pattern is no filter of the list, so it leads to the board. */
+function GateDeployments({ org, gate: { environment, repository } }: { org: string; gate: Gate }) {
+  const isExact = (pattern: string | null) => pattern !== null && !/[*?]/.test(pattern)
+  const search = isExact(environment)
+    ? {
+        view: 'list' as const,
+        environment,
+        ...(isExact(repository) && { repository: withoutHost(repository as string) }),
+      }
+    : {}
+  return (
+    <ButtonLink {...pages.deployments(org)} search={search}>
+      {isExact(environment) ? `Deployments to ${environment}` : 'Deployments'}
+    </ButtonLink>
   )
 }
 

@@ -3,7 +3,6 @@ import { IconLogin2 } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { ConfirmForm, Dialog, useDialog } from '../../actions/dialog.tsx'
 import { notifyDone } from '../../actions/notify.tsx'
-import { asApiError } from '../../api/api-error.ts'
 import { useOrganization } from '../../api/session.ts'
 import { useApiMutation } from '../../api/updates.ts'
 import { CopyField } from '../../page/copy.tsx'
@@ -18,14 +17,13 @@ export function SingleSignOnPage() {
   const { slug: org } = useOrganization()
   const query = useQuery(singleSignOnQuery(org))
   const removal = useDialog<true>()
-  const isMissing = query.data === undefined && asApiError(query.error)?.code === 'not_found'
-  const callback = query.data?.data.callback_url ?? `${location.origin}/app/api/sso/callback`
+  const callback = query.data?.data?.callback_url ?? `${location.origin}/app/api/sso/callback`
   return (
     <Page
       title="Single sign-on"
       description="Members sign in with the OpenID Connect provider of the organization, such as Entra ID, Okta, Keycloak or Google."
       actions={
-        query.data && (
+        query.data?.data && (
           <Button variant="default" onClick={() => removal.open(true)}>
             Remove single sign-on
           </Button>
@@ -38,21 +36,21 @@ export function SingleSignOnPage() {
           description="Register it at the provider as the redirect URI of a confidential web client."
           value={callback}
         />
-        {isMissing ? (
-          <>
-            <Text size="sm">Single sign-on is not set up. Members sign in with a passkey or a password.</Text>
-            <SsoForm settings={null} />
-          </>
-        ) : (
-          <QueryView query={query} of="settings">
-            {({ data }) => (
+        <QueryView query={query} of="settings">
+          {({ data }) =>
+            data === null ? (
+              <>
+                <Text size="sm">Single sign-on is not set up. Members sign in with a passkey or a password.</Text>
+                <SsoForm settings={null} />
+              </>
+            ) : (
               <>
                 <SsoTest />
                 <SsoForm settings={data} key={data.updated_at} />
               </>
-            )}
-          </QueryView>
-        )}
+            )
+          }
+        </QueryView>
       </Stack>
       <Dialog dialog={removal} title="Remove single sign-on">
         {() => <RemoveSso onClose={removal.close} />}

@@ -1,8 +1,7 @@
 import type { FastifyRequest } from 'fastify'
-import { createNotFoundError } from '../../platform/http/errors.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { sendData } from '../../platform/http/responses.ts'
-import { Envelope } from '../../platform/http/schemas.ts'
+import { Envelope, Nullable } from '../../platform/http/schemas.ts'
 import { update } from '../../platform/queue/update.ts'
 import type { Services } from '../../services.ts'
 import { ORGANIZATION_PATH } from '../gateway/authorize-people.ts'
@@ -25,10 +24,10 @@ export async function registerSingleSignOnRoutes(app: HttpServer, services: Serv
       schema: {
         operationId: 'getSingleSignOn',
         summary: 'Get the settings of single sign-on',
-        description: "Returns the organization's own identity provider. 404 `not_found` if it has none.",
+        description: "Returns the organization's own identity provider. `data` is null if it has none.",
         tags: TAGS,
         params: OrganizationPath,
-        response: { 200: Envelope(SingleSignOn, 'The settings, without the client secret.') },
+        response: { 200: Envelope(Nullable(SingleSignOn), 'The settings, without the client secret.') },
       },
     },
     ({ actor }, reply) => send(actor.org_id, reply),
@@ -79,7 +78,7 @@ export async function registerSingleSignOnRoutes(app: HttpServer, services: Serv
 
   async function send(orgId: string, reply: Parameters<typeof sendData>[0]) {
     const stored = await findStoredProvider(services.sql, orgId)
-    if (stored === null) throw createNotFoundError('single sign-on')
+    if (stored === null) return sendData(reply, 'null')
     const { org_id: _, sealed_client_secret: __, ...shown } = stored
     return sendData(reply, JSON.stringify({ ...shown, callback_url: buildCallbackUrl(services.config.baseUrl) }))
   }

@@ -4,6 +4,7 @@ import { listContext } from '../../access/actor.ts'
 import { ORGANIZATION_PATH } from '../../access/gateway/authorize-people.ts'
 import { OrganizationSlug } from '../../access/gateway/open-to-people.ts'
 import { computeRetentionStart } from '../../organizations/plan.ts'
+import { countRows } from '../../platform/db/page.ts'
 import { createInvalidFieldError, createNotFoundError } from '../../platform/http/errors.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { readPage, sendPage } from '../../platform/http/lists.ts'
@@ -14,7 +15,7 @@ import { listRunJobs } from '../provider-runs/run-job.store.ts'
 import { ListedReport, ReportPath, StoredArtifact, StoredReport, StoredReportQuery } from '../reports/report.schema.ts'
 import { findReport, hasRun, listArtifacts, listReports } from '../reports/report.store.ts'
 import { PipelineRun, PipelineRunPath, PipelineRunQuery, RunJob, RunJobQuery } from './pipeline-run.schema.ts'
-import { findPipelineRun } from './pipeline-run.store.ts'
+import { findPipelineRun, listRunVersions } from './pipeline-run.store.ts'
 import { RunPages } from './run-pages.ts'
 
 export async function registerPipelineRunRoutes(app: HttpServer, services: Services): Promise<void> {
@@ -34,14 +35,18 @@ export async function registerPipelineRunRoutes(app: HttpServer, services: Servi
     },
     async (request, reply) => {
       const context = listContext(services, request)
-      const page = readPage(request.query, context)
-      const { status, repository, branch } = request.query
+      const { query } = request
+      const page = readPage(query, context)
+      const { status, repository, branch, recovered } = query
       if (branch !== undefined && repository === undefined)
         throw createInvalidFieldError('/query/branch', 'requires repository')
-      const filter = { status, repository, branch, now: context.now }
+      const filter = { status, repository, branch, recovered, now: context.now }
       const { org_id } = request.actor
-      const rows = await services.reads.read((sql) => pages.list(sql, org_id, page, filter))
-      return sendPage(reply, { rows, page, query: request.query, context })
+      const listed = await services.reads.read(async (sql) => ({
+        rows: await pages.list(sql, org_id, page, filter),
+        matching: await countRows(sql, { page, query }, (shown) => listRunVersions(sql, org_id, shown, filter)),
+      }))
+      return sendPage(reply, { ...listed, page, query, context })
     },
   )
 

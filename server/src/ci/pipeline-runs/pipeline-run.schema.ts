@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { definePageQuery, windowFilters } from '../../platform/http/lists.ts'
+import { countFilter, definePageQuery, windowFilters } from '../../platform/http/lists.ts'
 import { Closed, ItemId, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
 import { RUN_STATUSES } from '../runs/run-status.ts'
 
@@ -9,6 +9,7 @@ const CompletedAt = Nullable({ ...Timestamp, description: 'When the attempt fini
 const DurationSeconds = Whole('The number of whole seconds from `started_at` to `completed_at`.')
 
 export const PipelineRunQuery = definePageQuery(100, 50, {
+  ...countFilter,
   ...windowFilters,
   status: Type.Optional(OneOf(RUN_STATUSES, { description: 'Return only runs with this status.' })),
   repository: Type.Optional(
@@ -24,6 +25,12 @@ export const PipelineRunQuery = definePageQuery(100, 50, {
       pattern: '^(?!refs/(?!heads/.))[^\\u0000]+$',
       description:
         'Return only runs of the branch with exactly this name, with or without `refs/heads/`. Requires `repository`.',
+    }),
+  ),
+  recovered: Type.Optional(
+    Type.Boolean({
+      description:
+        'Return only runs whose pipeline has (`true`) or has not (`false`) succeeded since on the same branch. A run with less trust changes nothing.',
     }),
   ),
 })

@@ -1,7 +1,7 @@
 import { buildPageCondition } from '../../platform/db/page.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { Page } from '../../platform/http/lists.ts'
-import { buildBeside } from '../runs/run.store.ts'
+import { buildBeside, buildTrustRank } from '../runs/run.store.ts'
 import { buildStatusAt } from '../runs/run-attempt.store.ts'
 import { hasEndedBadly, isFinal, type RunStatus } from '../runs/run-status.ts'
 import { formatPipelineRun } from './pipeline-run-json.ts'
@@ -19,6 +19,7 @@ export type RunFilter = {
   /** `owner/name` */
   repository?: string | undefined
   branch?: string | undefined
+  recovered?: boolean | undefined
   now: Date
 }
 
@@ -28,7 +29,7 @@ export type ListedRun = { id: string; created_at: Date; provider: string; versio
 /**
  * One page of runs as they are at `now`, newest first, and one more row when there is a next page.
  */
-export async function listRunVersions(db: Db, orgId: string, page: Page, filter: RunFilter): Promise<ListedRun[]> {
+export function listRunVersions(db: Db, orgId: string, page: Page, filter: RunFilter) {
   const conditions = buildConditions(db, orgId, page, filter)
   return db<ListedRun[]>`
     select run.id, run.created_at, run.provider, ${buildRunVersion(db, filter.now)} as version
@@ -38,14 +39,30 @@ export async function listRunVersions(db: Db, orgId: string, page: Page, filter:
     limit ${page.limit + 1}`
 }
 
-function buildConditions(db: Db, orgId: string, page: Page, { status, repository, branch, now }: RunFilter) {
+function buildConditions(db: Db, orgId: string, page: Page, { status, repository, branch, recovered, now }: RunFilter) {
   return db`
     run.org_id = ${orgId}
     and ${buildPageCondition(db, page, db`run`)}
     ${repository === undefined ? db`` : db`and run_full_name(run.repository) = ${repository}`}
     ${branch === undefined ? db`` : db`and branch_name(run.ref) = branch_name(${branch})`}
+    ${recovered === undefined ? db`` : db`and ${hasRecovered(db)} = ${recovered}`}
     ${status === undefined ? db`` : db`and ${buildStatusAt(db, 'run', now)} = ${status}`}
     ${status === undefined || status === 'timed_out' ? db`` : hasStatus(db, status)}`
+}
+
+/** Whether the pipeline has succeeded since on the same branch, as nobody weaker says. */
+function hasRecovered(db: Db) {
+  return db`exists (
+    select from ci_runs later
+    where later.org_id = run.org_id
+      and later.repository = run.repository
+      and later.completed_at is not null
+      and later.created_at > run.created_at
+      and later.pipeline_name = run.pipeline_name
+      and branch_name(later.ref) is not distinct from branch_name(run.ref)
+      and later.status = 'success'
+      and ${buildTrustRank(db, db`later.trust`)} <= ${buildTrustRank(db, db`run.trust`)}
+  )`
 }
 
 /** The stored status. The conditions besides are those of partial indexes. */

@@ -5,6 +5,7 @@ import { getNextUtcDayStart } from '../../platform/clock.ts'
 import { toCanonicalJson } from '../../platform/crypto/signed-bytes.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { createInvalidFieldError, createNotFoundError, createRateLimitError } from '../../platform/http/errors.ts'
+import { toBrowserAddress } from '../../platform/loopback.ts'
 import type { Services } from '../../services.ts'
 import { findAttempt } from '../runs/run-attempt.store.ts'
 import { requireExpected, requireOwnAttempt } from '../runs/token-repository.ts'
@@ -90,7 +91,7 @@ export async function createReport(services: Services, actor: Actor, runId: stri
     report_id: row.id,
     run_id: runId,
     attempt: row.attempt,
-    url: `${services.config.baseUrl}/runs/${runId}/reports/${row.id}`,
+    url: `${toBrowserAddress(services.config.baseUrl)}/runs/${runId}/reports/${row.id}`,
     trust: row.trust,
     stands_beside: beside?.id ?? null,
     uploads: await signSlots(services, actor, reserved.slots, now),

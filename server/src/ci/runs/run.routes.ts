@@ -2,6 +2,7 @@ import type { FastifyReply } from 'fastify'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { sendData } from '../../platform/http/responses.ts'
 import { Envelope } from '../../platform/http/schemas.ts'
+import { toBrowserAddress } from '../../platform/loopback.ts'
 import { update } from '../../platform/queue/update.ts'
 import type { Services } from '../../services.ts'
 import { createRun } from './create-run.ts'
@@ -109,7 +110,7 @@ function toCiRun(run: CiSystemRun, conflicts: readonly RunConflict[], baseUrl: s
     stands_beside: run.stands_beside,
     credential: run.credential && { type: run.credential.type, name: run.credential.name },
     ...(conflicts.length > 0 && { conflicts }),
-    app_url: `${baseUrl}/runs/${run.id}`,
+    app_url: `${toBrowserAddress(baseUrl)}/runs/${run.id}`,
     created_at: run.created_at,
     updated_at: run.updated_at,
   }

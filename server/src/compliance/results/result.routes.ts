@@ -1,4 +1,5 @@
 import { listContext } from '../../access/actor.ts'
+import { listRows } from '../../platform/db/page.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { readPage, sendPage } from '../../platform/http/lists.ts'
 import { ListEnvelope } from '../../platform/http/schemas.ts'
@@ -24,8 +25,10 @@ export async function registerResultRoutes(app: HttpServer, services: Services):
       const { query, actor } = request
       const context = listContext(services, request)
       const page = readPage(query, context)
-      const rows = await services.reads.read((sql) => listResults(sql, actor.org_id, page, query))
-      return sendPage(reply, { rows, page, query, context })
+      const listed = await services.reads.read((sql) =>
+        listRows(sql, { page, query }, (shown) => listResults(sql, actor.org_id, shown, query)),
+      )
+      return sendPage(reply, { ...listed, page, query, context })
     },
   )
 }

@@ -1,11 +1,12 @@
 import { Type } from 'typebox'
-import { definePageQuery, windowFilters } from '../../platform/http/lists.ts'
+import { countFilter, definePageQuery, windowFilters } from '../../platform/http/lists.ts'
 import { Closed, Nullable, OneOf } from '../../platform/http/schemas.ts'
 
 const RESULT_STATUSES = ['passing', 'failing', 'warning', 'not_evaluated'] as const
 export type ResultStatus = (typeof RESULT_STATUSES)[number]
 
 export const ResultQuery = definePageQuery(100, 50, {
+  ...countFilter,
   ...windowFilters,
   status: Type.Optional(OneOf(RESULT_STATUSES, { description: 'Return only results with this status.' })),
   policy_id: Type.Optional(

@@ -12,12 +12,7 @@ type ResultFilter = {
 }
 
 /** Returns a page of compliance results, newest first, plus one row if there is a next page. */
-export async function listResults(
-  db: Db,
-  orgId: string,
-  page: Page,
-  { status, policy_id, repository }: ResultFilter,
-): Promise<PageRow[]> {
+export function listResults(db: Db, orgId: string, page: Page, { status, policy_id, repository }: ResultFilter) {
   const withStatus = status === undefined ? db`` : db`and result.status = ${status}`
   const ofPolicy = policy_id === undefined ? db`` : db`and result.policy_id = ${policy_id}`
   const ofRepository = repository === undefined ? db`` : db`and result.repository = ${repository}`

@@ -27,6 +27,8 @@ export type Demo = {
   account(login: string): HostAccount
   /** An API key, by name. */
   key(name: string): Actor
+  /** When the story used an API key last, by name. */
+  lastUses: ReadonlyMap<string, Date>
   /** Applies events of the code host. */
   apply(...events: HostEvent[]): Promise<void>
   /** Runs the jobs that were queued. */

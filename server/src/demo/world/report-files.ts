@@ -135,6 +135,51 @@ function toResult({ rule, severity, title, path, line, code }: Result) {
   }
 }
 
+const LOCKS: Record<DemoPackage['type'], string> = {
+  npm: '/app/package-lock.json',
+  maven: '/app/lib/app.jar',
+  pypi: '/app/requirements.txt',
+  golang: '/app/service',
+  deb: '/var/lib/dpkg/status',
+}
+
+/** A scan of an image as `grype -o sarif` writes it: a rule for each vulnerability of a package. */
+export function renderGrypeSarif(
+  image: string,
+  known: readonly { advisory: Advisory; component: DemoPackage }[],
+): string {
+  const found = known.map(({ advisory: { id, severity, score, fixed, title }, component }) => {
+    const { type, version } = component
+    const name = component.name.replace(/^debian\//, '')
+    const path = LOCKS[type]
+    const rule = {
+      id: `${id}-${name}`,
+      name: `${type === 'deb' ? 'Dpkg' : 'Stock'}MatcherExactDirectMatch`,
+      shortDescription: { text: `${id} ${severity} vulnerability for ${name} package` },
+      fullDescription: { text: title },
+      helpUri: 'https://github.com/anchore/grype',
+      help: {
+        text: `Vulnerability ${id}\nSeverity: ${severity}\nPackage: ${name}\nVersion: ${version}\nFix Version: ${fixed}\nType: ${type}\nLocation: ${path}\nData Namespace: nvd\nLink: [${id}](https://nvd.nist.gov/vuln/detail/${id})`,
+      },
+      properties: { purls: [formatPurl(component)], 'security-severity': score.toFixed(1) },
+    }
+    const text = `A ${severity} vulnerability in ${type} package: ${name}, version ${version} was found in image ${image} at: ${path}`
+    const place = {
+      artifactLocation: { uri: `${image}${path}` },
+      region: { startLine: 1, startColumn: 1, endLine: 1, endColumn: 1 },
+    }
+    const level = severity === 'critical' || severity === 'high' ? 'error' : severity === 'medium' ? 'warning' : 'note'
+    return { rule, result: { ruleId: rule.id, level, message: { text }, locations: [{ physicalLocation: place }] } }
+  })
+  const driver = { name: 'grype', version: '0.79.1', informationUri: 'https://github.com/anchore/grype' }
+  const rules = found.map(({ rule }) => rule)
+  return JSON.stringify({
+    $schema: 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json',
+    version: '2.1.0',
+    runs: [{ tool: { driver: { ...driver, rules } }, results: found.map(({ result }) => result) }],
+  })
+}
+
 /** An SPDX 2.3 document. */
 export function renderSpdx(name: string, at: Date, components: readonly DemoPackage[]): string {
   return JSON.stringify(

@@ -4,6 +4,7 @@ import { findConnectionOfRepository } from '../../codehosts/connections/connecti
 import { enqueueCall } from '../../codehosts/connections/send-call.job.ts'
 import { getBlockingRules, type PolicyEvaluation } from '../../compliance/policies/policy-verdict.ts'
 import type { Tx } from '../../platform/db/sql.ts'
+import { toBrowserAddress } from '../../platform/loopback.ts'
 import { toVisible, truncate } from '../../platform/text.ts'
 import type { Services } from '../../services.ts'
 import type { Awaited } from '../deployment.schema.ts'
@@ -57,7 +58,7 @@ async function send(
   const { provider, target } = found
   const connection = await findConnectionOfRepository(tx, deployment.org_id, provider, target.repository.id)
   if (connection === null) return
-  const text = formatComment(action.text, `${config.baseUrl}/deployments/${deployment.id}`)
+  const text = formatComment(action.text, `${toBrowserAddress(config.baseUrl)}/deployments/${deployment.id}`)
   const call = {
     org_id: deployment.org_id,
     connection_id: connection.id,

@@ -1,6 +1,7 @@
 import { createHmac, hash, type KeyObject, timingSafeEqual } from 'node:crypto'
 import { MINUTE_MS } from '../../platform/clock.ts'
 import { hasChecksum, toBase62, withChecksum } from '../../platform/crypto/token.ts'
+import { toBrowserAddress } from '../../platform/loopback.ts'
 import { createExpiredOutcome, type GateState } from '../deployment-state.ts'
 import type { DeploymentGate } from './gate.schema.ts'
 import type { StoredGate } from './opened-gate.store.ts'
@@ -18,7 +19,7 @@ export function toDeploymentGate(gate: StoredGate, baseUrl: string, now: Date): 
     status,
     decided_by,
     note,
-    url: `${baseUrl}/deployments/${gate.deployment_id}`,
+    url: `${toBrowserAddress(baseUrl)}/deployments/${gate.deployment_id}`,
     poll_after_seconds: pollAfterSeconds(gate.created_at, now),
     ...(supersedes && { supersedes }),
     ...(superseded_by && { superseded_by }),

@@ -1,6 +1,30 @@
-import type { Page } from '../http/lists.ts'
+import type { Page, PageRow } from '../http/lists.ts'
 import { getLowestUuid } from '../ids.ts'
+import type { Query } from './client/query.ts'
+import type { Fragment } from './client/template.ts'
 import type { Db } from './sql.ts'
+
+/** Rows of a list that are counted at most. */
+const COUNTED_MAX = 10_000
+
+type Asked = { page: Page; query: { count?: boolean } }
+
+/**
+ * How many rows a list has on all of its pages together, or null if the query does not ask. `list`
+ * is its statement for a page. PostgreSQL does not make the JSON that nobody reads.
+ */
+export async function countRows(db: Db, { page, query }: Asked, list: (page: Page) => Fragment) {
+  if (!query.count) return null
+  const [row] = await db<[{ count: number }]>`
+    select count(*)::integer as count
+    from (${list({ ...page, limit: COUNTED_MAX, after: null })}) listed`
+  return { count: Math.min(row.count, COUNTED_MAX), exact: row.count <= COUNTED_MAX }
+}
+
+/** The rows of a page, and how many there are on all pages. */
+export async function listRows(db: Db, asked: Asked, list: (page: Page) => Query<PageRow[]>) {
+  return { rows: await list(asked.page), matching: await countRows(db, asked, list) }
+}
 
 /**
  * The condition that selects one page of a list: the time window, and the rows after the last page.

@@ -49,6 +49,13 @@ export const windowFilters = {
   ),
 }
 
+/** For lists that can count what matches their filters. */
+export const countFilter = {
+  count: Type.Optional(
+    Type.Boolean({ description: 'Whether to count in `meta.matching` how many items match on all pages together.' }),
+  ),
+}
+
 const AnyPageQuery = definePageQuery(1, 1, windowFilters)
 type AnyPageQuery = Static<typeof AnyPageQuery>
 
@@ -70,6 +77,9 @@ export type Page = {
   /** The last row of the previous page. */
   after: Position | null
 }
+
+/** How many rows match: exactly, or `count` and more. */
+export type Matching = { count: number; exact: boolean }
 
 /** A row's position in the list. `sort_value` is what the list is sorted by first, if anything. */
 export type Position = { created_at: Date; id: string; sort_value?: number | null }
@@ -139,7 +149,7 @@ function repeats(given: string | undefined, effective: number, asked: number | n
 }
 
 function binding(query: Record<string, unknown>, { route, orgId }: ListContext): string {
-  const { limit: _limit, cursor: _cursor, since: _since, until: _until, ...filters } = query
+  const { limit: _limit, cursor: _cursor, count: _count, since: _since, until: _until, ...filters } = query
   const sorted = Object.entries(filters).sort(([a], [b]) => (a < b ? -1 : 1))
   return hash('sha256', JSON.stringify([route, orgId, sorted]), 'base64url')
 }
@@ -150,13 +160,16 @@ type SentPage = {
   page: Page
   query: AnyPageQuery & Record<string, unknown>
   context: ListContext
+  /** How many rows there are in all, if somebody asked. */
+  matching?: Matching | null
 }
 
-export function sendPage(reply: FastifyReply, { rows, page, query, context }: SentPage): FastifyReply {
+export function sendPage(reply: FastifyReply, { rows, page, query, context, matching }: SentPage): FastifyReply {
   const shown = rows.slice(0, page.limit)
   const last = rows.length > page.limit ? shown.at(-1) : undefined
   const next = last ? sealCursor(last, page, query, context) : null
-  const meta = { since: page.since, until: page.until, retention_clamped: page.retentionClamped }
+  const window = { since: page.since, until: page.until, retention_clamped: page.retentionClamped }
+  const meta = { ...window, ...(matching && { matching }) }
   const end = `],"next_cursor":${JSON.stringify(next)},"meta":${JSON.stringify(meta)}}`
   return sendJson(reply, joinJson('{"data":[', shown, end))
 }

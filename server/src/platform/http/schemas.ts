@@ -51,6 +51,15 @@ export function ListEnvelope<Schema extends TSchema>(schema: Schema, description
           retention_clamped: Type.Boolean({
             description: 'True if `since` was moved forward to the start of the data retention of the plan.',
           }),
+          matching: Type.Optional(
+            Closed(
+              {
+                count: Type.Integer({ description: 'The number of items, at most 10,000.' }),
+                exact: Type.Boolean({ description: 'False if there are more than 10,000.' }),
+              },
+              { description: 'How many items match the filters on all pages together. Only with `count=true`.' },
+            ),
+          ),
         },
         { description: 'The time window of the list.' },
       ),

@@ -19,7 +19,7 @@ const CHANGES_OF_COMMIT_MAX = 1000
  * Returns one page of changes, newest first, and one more row when there is a next page. Retention
  * removes the records of the oldest changes, so that a page without some of them is the last one.
  */
-export async function listChanges(db: Db, orgId: string, page: Page, selection: ChangeSelection): Promise<PageRow[]> {
+export function listChanges(db: Db, orgId: string, page: Page, selection: ChangeSelection) {
   const pick = selection.commit === null ? pickByTime : pickByCommit
   const isLong: ReturnType<Db> = db`link.bytes + amended.bytes > ${LISTED_BYTES_MAX}`
   const omitted: ReturnType<Db> = db`, case when is_long then ${LONG_PARTS}::text[] else '{}' end as omitted`

@@ -1,5 +1,6 @@
 import { listContext } from '../../access/actor.ts'
 import { computeRetentionStart } from '../../organizations/plan.ts'
+import { listRows } from '../../platform/db/page.ts'
 import { createNotFoundError } from '../../platform/http/errors.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { readPage, sendPage } from '../../platform/http/lists.ts'
@@ -35,8 +36,10 @@ export async function registerChangeRoutes(app: HttpServer, services: Services):
       const repositories = await findChangedRepositories(services, actor.org_id, query)
       const { branch = null, deviation = null, commit = null } = query
       const selection = { repositories, branch, deviation, commit }
-      const rows = await services.reads.read((sql) => listChanges(sql, actor.org_id, page, selection))
-      return sendPage(reply, { rows, page, query, context })
+      const listed = await services.reads.read((sql) =>
+        listRows(sql, { page, query }, (shown) => listChanges(sql, actor.org_id, shown, selection)),
+      )
+      return sendPage(reply, { ...listed, page, query, context })
     },
   )
 

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { PROVIDERS } from '../../codehosts/catalogue.ts'
-import { definePageQuery, windowFilters } from '../../platform/http/lists.ts'
+import { countFilter, definePageQuery, windowFilters } from '../../platform/http/lists.ts'
 import { Closed, ItemId, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
 import { defineRepositoryName } from '../../security/repositories/repository.schema.ts'
 import {
@@ -44,6 +44,7 @@ export const ChainBreak = Closed({
 })
 
 export const ChangeQuery = definePageQuery(100, 50, {
+  ...countFilter,
   ...windowFilters,
   repository: Type.Optional(
     defineRepositoryName(

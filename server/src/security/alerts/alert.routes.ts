@@ -1,5 +1,6 @@
 import { listContext } from '../../access/actor.ts'
 import { computeRetentionStart } from '../../organizations/plan.ts'
+import { listRows } from '../../platform/db/page.ts'
 import { createNotFoundError } from '../../platform/http/errors.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { readPage, sendPage } from '../../platform/http/lists.ts'
@@ -28,8 +29,10 @@ export async function registerAlertRoutes(app: HttpServer, services: Services): 
       const context = listContext(services, request)
       const page = readPage(query, context)
       const { status, severity } = query
-      const rows = await services.reads.read((sql) => listAlerts(sql, actor.org_id, page, { status, severity }))
-      return sendPage(reply, { rows, page, query, context })
+      const listed = await services.reads.read((sql) =>
+        listRows(sql, { page, query }, (shown) => listAlerts(sql, actor.org_id, shown, { status, severity })),
+      )
+      return sendPage(reply, { ...listed, page, query, context })
     },
   )
 

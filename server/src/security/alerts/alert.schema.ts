@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { definePageQuery, windowFilters } from '../../platform/http/lists.ts'
+import { countFilter, definePageQuery, windowFilters } from '../../platform/http/lists.ts'
 import { Closed, ItemId, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
 import { Location } from '../findings/finding.schema.ts'
 
@@ -11,6 +11,7 @@ const time = (description: string) => Type.String({ ...Timestamp, description })
 const filterValue = (description: string) => Type.String({ pattern: '^[A-Za-z0-9_-]{1,50}$', description })
 
 export const AlertQuery = definePageQuery(100, 50, {
+  ...countFilter,
   ...windowFilters,
   status: Type.Optional(filterValue('Return only alerts with this status, such as `open`.')),
   severity: Type.Optional(filterValue('Return only alerts of this severity, such as `high`.')),
@@ -66,6 +67,7 @@ export const Alert = Closed(
     created_at: time('When Shiplock first stored the alert.'),
     updated_at: time('When the alert last changed: on the code host, or by a dismissal or reopening in Shiplock.'),
     issue_id: text('The id of the issue that the alert belongs to. Null for a moment after the alert was created.'),
+    finding_id: text('The id of the finding of the alert. Null as long as `issue_id` is.'),
     grouping_code: text('The reason why the alert belongs to its issue, such as `same_vulnerability`.'),
     grouping_detail: text('The reason as a sentence.'),
   },

@@ -8,7 +8,7 @@ import { SINGLE_DETAIL } from '../vocabulary/finding.ts'
 type AlertFilter = { status?: string | undefined; severity?: string | undefined }
 
 /** Lists a page of alerts, newest first, plus one row if there is a next page. */
-export async function listAlerts(db: Db, orgId: string, page: Page, filter: AlertFilter): Promise<PageRow[]> {
+export function listAlerts(db: Db, orgId: string, page: Page, filter: AlertFilter) {
   const withStatus = filter.status === undefined ? db`` : db`and alert.status = ${filter.status}`
   const withSeverity = filter.severity === undefined ? db`` : db`and alert.severity = ${filter.severity}`
   return db<PageRow[]>`
@@ -49,10 +49,10 @@ function alertJson(db: Db, orgId: string) {
         end as location,
         alert.commit_sha, alert.git_ref, alert.provider, alert.rule_id, alert.tool_name, alert.secret_type,
         rfc3339(alert.created_at) as created_at, rfc3339(${buildUpdatedAt(db)}) as updated_at, grouped.issue_id,
-        grouped.grouping_code, grouped.grouping_detail
+        grouped.finding_id, grouped.grouping_code, grouped.grouping_detail
       from (values (true)) one
       left join lateral (
-        select finding.issue_id, finding.grouping_code,
+        select finding.issue_id, finding.id as finding_id, finding.grouping_code,
           coalesce(finding.grouping_detail, ${SINGLE_DETAIL}) as grouping_detail
         from alert_findings link
         join findings finding on finding.org_id = link.org_id and finding.id = link.finding_id

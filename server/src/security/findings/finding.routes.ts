@@ -1,6 +1,7 @@
 import type { Static } from 'typebox'
 import { listContext } from '../../access/actor.ts'
 import { computeRetentionStart } from '../../organizations/plan.ts'
+import { listRows } from '../../platform/db/page.ts'
 import { createNotFoundError } from '../../platform/http/errors.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { readPage, sendPage } from '../../platform/http/lists.ts'
@@ -33,11 +34,12 @@ export async function registerFindingRoutes(app: HttpServer, services: Services)
       const { query, actor } = request
       const context = listContext(services, request)
       const page = readPage(query, context)
-      const rows = await services.reads.read(async (sql) => {
+      const listed = await services.reads.read(async (sql) => {
         const repositories = await selectRepositories(sql, actor.org_id, query)
-        return listFindings(sql, actor.org_id, page, { ...repositories, ...toFilters(query) })
+        const selection = { ...repositories, ...toFilters(query) }
+        return listRows(sql, { page, query }, (shown) => listFindings(sql, actor.org_id, shown, selection))
       })
-      return sendPage(reply, { rows, page, query, context })
+      return sendPage(reply, { ...listed, page, query, context })
     },
   )
 

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { PROVIDERS } from '../../codehosts/catalogue.ts'
-import { definePageQuery } from '../../platform/http/lists.ts'
+import { countFilter, definePageQuery } from '../../platform/http/lists.ts'
 import { Closed, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
 import { UUID_PATTERN } from '../../platform/ids.ts'
 import { FINDING_SOURCES } from '../formats/catalogue.ts'
@@ -238,6 +238,10 @@ export const Finding = Closed(
     last_seen_at: defineTime('When the finding was last seen.'),
     identity: FindingIdentity,
     issue_id: Text('The id of the issue that the finding belongs to.'),
+    upload_id: Text(
+      'The id of the upload that the scanner last reported with for this category and branch. A finding that is fixed or ' +
+        'held is not in it. Null for the finding of an alert.',
+    ),
     grouping_reason: GroupingReason,
     category_reason: Text(
       '`stream_ended` if the finding is fixed because its stream was ended, and not because a report lacks it.',
@@ -267,6 +271,7 @@ function Filter(maxLength: number, description: string) {
 }
 
 export const FindingQuery = definePageQuery(1000, 100, {
+  ...countFilter,
   ...repositoryFilters,
   state: Type.Optional(OneOf(FINDING_STATES, { description: 'Return only findings in this state.' })),
   severity: Type.Optional(OneOf(SEVERITIES, { description: 'Return only findings with this severity.' })),

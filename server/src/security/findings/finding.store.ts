@@ -8,7 +8,7 @@ import { buildTriageAuthor } from '../writing/triage.store.ts'
 import { buildFindingPage, type FindingSelection } from './finding-page.store.ts'
 
 /** One page of findings, newest first, and one row more where there is a next page. */
-export async function listFindings(db: Db, orgId: string, page: Page, selection: FindingSelection): Promise<PageRow[]> {
+export function listFindings(db: Db, orgId: string, page: Page, selection: FindingSelection) {
   return db<
     PageRow[]
   >`${selectFindings(db, orgId, buildFindingPage(db, orgId, page, selection))} order by picked.id desc`
@@ -91,7 +91,7 @@ function findingJson(db: Db) {
         finding.cwes, finding.rule_id, finding.secret_type, finding.resource_name,
         rfc3339(finding.first_seen_at) as first_seen_at,
         rfc3339(coalesce(finding.last_seen_at, stream.seen_at)) as last_seen_at,
-        ${buildIdentityJson(db)} as identity, finding.issue_id,
+        ${buildIdentityJson(db)} as identity, finding.issue_id, stream.upload_id,
         json_build_object(
           'code', finding.grouping_code, 'detail', coalesce(finding.grouping_detail, ${SINGLE_DETAIL}),
           'at', rfc3339(finding.grouped_at)

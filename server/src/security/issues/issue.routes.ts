@@ -1,6 +1,7 @@
 import type { Static } from 'typebox'
 import { listContext } from '../../access/actor.ts'
 import { computeRetentionStart } from '../../organizations/plan.ts'
+import { listRows } from '../../platform/db/page.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import { createNotFoundError } from '../../platform/http/errors.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
@@ -39,12 +40,13 @@ export async function registerIssueRoutes(app: HttpServer, services: Services): 
       const { query, actor } = request
       const context = listContext(services, request)
       const page = pageSince(readPage(query, context), query.created_since)
-      const rows = await services.reads.read(async (sql) => {
+      const listed = await services.reads.read(async (sql) => {
         const repositories = await selectRepositories(sql, actor.org_id, query)
         const names = await selectNames(sql, query)
-        return listIssues(sql, actor.org_id, page, { ...repositories, ...names, ...toFilters(query) })
+        const selection = { ...repositories, ...names, ...toFilters(query) }
+        return listRows(sql, { page, query }, (shown) => listIssues(sql, actor.org_id, shown, selection))
       })
-      return sendPage(reply, { rows, page, query, context })
+      return sendPage(reply, { ...listed, page, query, context })
     },
   )
 

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { PROVIDERS } from '../../codehosts/catalogue.ts'
-import { definePageQuery } from '../../platform/http/lists.ts'
+import { countFilter, definePageQuery } from '../../platform/http/lists.ts'
 import { Closed, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
 import { EndedDismissal, Intel, Location } from '../findings/finding.schema.ts'
 import { repositoryFilters } from '../repositories/repository.schema.ts'
@@ -15,6 +15,7 @@ const ISSUE_SORTS = ['newest', 'severity', 'epss'] as const
 export type IssueSort = (typeof ISSUE_SORTS)[number]
 
 export const IssueQuery = definePageQuery(1000, 100, {
+  ...countFilter,
   ...repositoryFilters,
   severity: Type.Optional(OneOf(SEVERITIES, { description: 'Return only issues with this severity.' })),
   status: Type.Optional(OneOf(ISSUE_STATUSES, { description: 'Return only issues with this status.' })),

@@ -20,7 +20,7 @@ import { buildPageByFacet, buildPageByName, type IssueSelection } from './issue-
 /**
  * Lists a page of issues, plus one row if there is a next page. Only these are rendered as JSON.
  */
-export async function listIssues(db: Db, orgId: string, page: Page, selection: IssueSelection): Promise<PageRow[]> {
+export function listIssues(db: Db, orgId: string, page: Page, selection: IssueSelection) {
   const isNamed = selection.vulnIds !== null || selection.buckets !== null
   const pick = isNamed ? buildPageByName : isByAgeAlone(selection) ? pickByAge : buildPageByFacet
   return db<PageRow[]>`

@@ -99,12 +99,12 @@ export async function listTriagedAlerts(db: Db, orgId: string, triageId: string)
 }
 
 /** An open issue that only reports have stated, with its findings. */
-type OpenIssue = { id: string; repository: string; finding_ids: string[] }
+type OpenIssue = { id: string; kind: string; title: string; repository: string; finding_ids: string[] }
 
 /** The open issues without alerts, in the order of their repositories and fingerprints. */
 export async function listOpenIssues(db: Db, orgId: string): Promise<OpenIssue[]> {
   return db<OpenIssue[]>`
-    select issue.id, repository.name as repository,
+    select issue.id, min(finding.kind) as kind, min(finding.title) as title, repository.name as repository,
       array_agg(finding.id order by finding.fingerprint, finding.ordinal) as finding_ids
     from security_issues issue
     join reported_repositories repository

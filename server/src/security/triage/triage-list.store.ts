@@ -9,7 +9,7 @@ import type { TriageQuery } from './triage.schema.ts'
 type TriageFilter = Pick<TriageQuery, 'action' | 'source' | 'status' | 'finding_id' | 'issue_id'>
 
 /** Lists a page of triages, newest first, plus one row if there is a next page. */
-export async function listTriages(db: Db, orgId: string, page: Page, filter: TriageFilter): Promise<PageRow[]> {
+export function listTriages(db: Db, orgId: string, page: Page, filter: TriageFilter) {
   const { action, source, status, finding_id, issue_id } = filter
   return db<PageRow[]>`
     select triage.created_at, triage.id, ${triageJson(db, orgId)} as json
@@ -78,7 +78,8 @@ function triageJson(db: Db, orgId: string) {
   return db`(
     select row_to_json(item)::text
     from (
-      select triage.id, triage.action, triage.source, triage.target_type, triage.target_ids, triage.scope,
+      select triage.id, triage.action, triage.source, triage.target_type, triage.target_ids,
+        ${buildTargetTitles(db)} as target_titles, triage.scope,
         (
           select count(*)
           from triage_findings part
@@ -97,6 +98,38 @@ function triageJson(db: Db, orgId: string) {
         ${buildTriageAuthor(db)} as created_by_name,
         coalesce(triage.ended_as, 'active') as status, rfc3339(triage.ended_at) as ended_at, triage.ended_by_name
     ) item
+  )`
+}
+
+const TITLES_MAX = 5
+
+/** The titles of the first targets of a row `triage`. An issue has that of one of its findings. */
+function buildTargetTitles(db: Db) {
+  return db`array(
+    select case triage.target_type
+      when 'alert' then (
+        select left(alert.title, 300)
+        from security_alerts alert
+        where alert.org_id = triage.org_id
+          and alert.id = target.id
+      )
+      when 'issue' then (
+        select left(finding.title, 300)
+        from findings finding
+        where finding.org_id = triage.org_id
+          and finding.issue_id = target.id::uuid
+        order by finding.id
+        limit 1
+      )
+      else (
+        select left(finding.title, 300)
+        from findings finding
+        where finding.org_id = triage.org_id
+          and finding.id = target.id::uuid
+      )
+    end
+    from unnest(triage.target_ids[1:${TITLES_MAX}]) with ordinality target (id, position)
+    order by target.position
   )`
 }
 

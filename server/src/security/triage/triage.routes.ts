@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { listContext, toPrincipal } from '../../access/actor.ts'
 import { ORGANIZATION_PATH } from '../../access/gateway/authorize-people.ts'
 import { OrganizationPath, OrganizationSlug } from '../../access/gateway/open-to-people.ts'
+import { listRows } from '../../platform/db/page.ts'
 import { createNotFoundError } from '../../platform/http/errors.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { readPage, sendPage } from '../../platform/http/lists.ts'
@@ -84,8 +85,8 @@ export async function registerTriageRoutes(app: HttpServer, services: Services):
       const { actor, query } = request
       const context = listContext(services, request as FastifyRequest)
       const page = readPage(query, context)
-      const rows = await listTriages(sql, actor.org_id, page, query)
-      return sendPage(reply, { rows, page, query, context })
+      const listed = await listRows(sql, { page, query }, (shown) => listTriages(sql, actor.org_id, shown, query))
+      return sendPage(reply, { ...listed, page, query, context })
     },
   )
 

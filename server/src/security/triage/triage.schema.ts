@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { OrganizationSlug } from '../../access/gateway/open-to-people.ts'
-import { definePageQuery, windowFilters } from '../../platform/http/lists.ts'
+import { countFilter, definePageQuery, windowFilters } from '../../platform/http/lists.ts'
 import { Closed, ItemId, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
 import { UUID_PATTERN } from '../../platform/ids.ts'
 import { Issue } from '../issues/issue.schema.ts'
@@ -53,6 +53,7 @@ export type NewTriageRequest = Static<typeof NewTriageRequest>
 const STATUSES = ['active', 'undone', 'expired', 'replaced'] as const
 
 export const TriageQuery = definePageQuery(100, 50, {
+  ...countFilter,
   ...windowFilters,
   action: Type.Optional(OneOf(TRIAGE_ACTIONS, { description: 'Return only triages with this action.' })),
   source: Type.Optional(OneOf(TRIAGE_SOURCES, { description: 'Return only triages of this source.' })),
@@ -74,6 +75,9 @@ export const Triage = Closed(
     }),
     target_type: OneOf(['finding', 'issue', 'alert'], { description: 'What `target_ids` are the ids of.' }),
     target_ids: Type.Array(Type.String(), { description: 'What was triaged, as the request named it.' }),
+    target_titles: Type.Array(Nullable(Type.String()), {
+      description: 'The titles of the first five, in the order of `target_ids`. Null for what is gone.',
+    }),
     scope: OneOf(TRIAGE_SCOPES, {
       description:
         'What a dismissal reaches later: what repeats a dismissed finding at its place, or the vulnerability in the package ' +

@@ -20,10 +20,10 @@ export async function findUploadJson(db: Db, orgId: string, id: string, now: Dat
   return row?.json ?? null
 }
 
-type UploadSelection = RepositorySelection & { status: UploadStatus | null; now: Date }
+type UploadSelection = RepositorySelection & { status: UploadStatus | null; runId: string | null; now: Date }
 
 /** One page of uploads, newest first, and one row more where there is a next page. */
-export async function listUploads(db: Db, orgId: string, page: Page, selection: UploadSelection): Promise<PageRow[]> {
+export function listUploads(db: Db, orgId: string, page: Page, selection: UploadSelection) {
   return db<PageRow[]>`
     select picked.created_at, picked.id, ${uploadJson(db, selection.now)} as json
     from (${pickPage(db, orgId, page, selection)}) picked
@@ -68,7 +68,7 @@ export async function findUploadFile(db: Db, orgId: string, id: string): Promise
 }
 
 /** The newest of each status, and of each repository that is selected, and of these the newest. */
-function pickPage(db: Db, orgId: string, page: Page, { repositoryNos, provider, status, now }: UploadSelection) {
+function pickPage(db: Db, orgId: string, page: Page, { repositoryNos, provider, status, runId, now }: UploadSelection) {
   const isOfAll = repositoryNos === null
   return db`
     select found.created_at, found.id
@@ -82,6 +82,7 @@ function pickPage(db: Db, orgId: string, page: Page, { repositoryNos, provider, 
         and upload.status = listed.status
         and ${buildPageCondition(db, page, db`upload`)}
         ${status === null ? db`` : db`and ${shownStatus(db, now)} = ${status}`}
+        ${runId === null ? db`` : db`and upload.run_id = ${runId}`}
         ${buildProviderCondition(db, orgId, db`upload`, provider)}
       order by upload.created_at desc, upload.id desc
       limit ${page.limit + 1}
@@ -123,6 +124,7 @@ function uploadJson(db: Db, now: Date) {
             and document.pending
         ) as awaits_confirmation,
         case when ${isExpired(db, now)} then ${UPLOAD_EXPIRED} else upload.error end as error,
+        upload.run_id, upload.artifact_id,
         case when upload.created_by_type is not null then
           json_build_object('type', upload.created_by_type, 'id', upload.created_by_id, 'name', upload.created_by_name)
         end as created_by,

@@ -1,4 +1,5 @@
 import { listContext, toPrincipal } from '../../access/actor.ts'
+import { listRows } from '../../platform/db/page.ts'
 import { createNotFoundError } from '../../platform/http/errors.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { readPage, sendPage } from '../../platform/http/lists.ts'
@@ -142,9 +143,10 @@ export async function registerUploadRoutes(app: HttpServer, services: Services):
       const context = listContext(services, request)
       const page = readPage(query, context)
       const repositories = await selectRepositories(services.sql, actor.org_id, query)
-      const selection = { ...repositories, status: query.status ?? null, now: context.now }
-      const rows = await listUploads(services.sql, actor.org_id, page, selection)
-      return sendPage(reply, { rows, page, query, context })
+      const selection = { ...repositories, status: query.status ?? null, runId: query.run_id ?? null, now: context.now }
+      const { sql } = services
+      const listed = await listRows(sql, { page, query }, (shown) => listUploads(sql, actor.org_id, shown, selection))
+      return sendPage(reply, { ...listed, page, query, context })
     },
   )
 

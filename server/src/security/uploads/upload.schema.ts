@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { PROVIDERS } from '../../codehosts/catalogue.ts'
-import { definePageQuery, windowFilters } from '../../platform/http/lists.ts'
-import { Closed, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
+import { countFilter, definePageQuery, windowFilters } from '../../platform/http/lists.ts'
+import { Closed, ItemId, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
 import { UPLOAD_FORMATS, type UploadFormat, VEX_FORMATS } from '../formats/catalogue.ts'
 import { defineRepositoryId, defineRepositoryName, repositoryFilters } from '../repositories/repository.schema.ts'
 import { SHOWN_LANES, SHOWN_LANES_TEXT, UPLOAD_ORIGINS, UPLOAD_STATUSES } from '../vocabulary/finding.ts'
@@ -81,9 +81,13 @@ export const NewSecurityUpload = Closed({
 export type NewSecurityUpload = Static<typeof NewSecurityUpload> & { format: 'auto' | UploadFormat }
 
 export const UploadQuery = definePageQuery(100, 50, {
+  ...countFilter,
   ...windowFilters,
   ...repositoryFilters,
   status: Type.Optional(OneOf(UPLOAD_STATUSES, { description: 'Return only uploads with this status.' })),
+  run_id: Type.Optional(
+    Type.String({ ...ItemId, description: 'Return only reports that jobs of the run with this id sent as artifacts.' }),
+  ),
 })
 
 export const UploadPath = Closed({
@@ -193,6 +197,10 @@ export const SecurityUpload = Closed(
         'True for a VEX document of a sender who may not triage. It changes nothing until somebody else confirms it.',
     }),
     error: Nullable(Type.String({ description: 'The reason for the failure. Null unless `status` is `failed`.' })),
+    run_id: Nullable(
+      Type.String({ description: 'The id of the run whose job sent the file as an artifact. Null for other uploads.' }),
+    ),
+    artifact_id: Nullable(Type.String({ description: 'The id of that artifact. Null for other uploads.' })),
     created_by: Nullable(
       Closed({
         type: OneOf(['api_key', 'user'], { description: 'The kind of principal.' }),

@@ -96,7 +96,7 @@ function uploads(filter: RepositoryQuery & { status?: UploadStatus }): List {
   const { status = null, ...query } = filter
   return async (sql) => {
     const repositories = await selectRepositories(api.services.sql, caller.orgId, query)
-    return listUploads(sql, caller.orgId, page(), { ...repositories, status, now: api.clock.now() })
+    return listUploads(sql, caller.orgId, page(), { ...repositories, status, runId: null, now: api.clock.now() })
   }
 }
 

@@ -61,6 +61,7 @@ const FILTERS: [parameter: string, column: string, value: string, others: string
   ['workflow', 'workflow_name', 'Deploy & run', ['deploy & run', 'Deploy']],
   ['workflow_path', 'workflow_path', '.ci/deploy.yml', ['.ci/deploy.yaml', 'deploy.yml']],
   ['run_id', 'pipeline_run_id', 'gh_run_1', ['gh_run_10', 'gh_run_']],
+  ['commit', 'commit_sha', 'ab'.repeat(20), ['cd'.repeat(20)]],
 ]
 
 for (const [parameter, column, value, others] of FILTERS) {
@@ -71,6 +72,28 @@ for (const [parameter, column, value, others] of FILTERS) {
     assert.deepEqual(await listIds(caller, `?${parameter}=${encodeURIComponent(value)}`), ['same'])
   })
 }
+
+test('recovered tells whether one from the same source has succeeded since', async () => {
+  const caller = await api.caller()
+  const failure = { status: 'failure', environment: 'production', provider: 'github' }
+  const at = (minute: number) => ({ created_at: `2026-03-01T00:0${minute}:00.000Z` })
+  await insertDeployment(caller, { id: 'mended', ...failure, ...at(1) })
+  await insertDeployment(caller, { id: 'other-source', ...failure, status: 'success', provider: 'gitlab', ...at(4) })
+  await insertDeployment(caller, { id: 'green', ...failure, status: 'success', ...at(2) })
+  await insertDeployment(caller, { id: 'red', ...failure, ...at(3) })
+  assert.deepEqual(await listIds(caller, '?status=failure&recovered=false'), ['red'])
+  assert.deepEqual(await listIds(caller, '?status=failure&recovered=true'), ['mended'])
+})
+
+test('count=true counts what matches on all pages, whatever the limit', async () => {
+  const caller = await api.caller()
+  for (const id of ['a', 'b', 'c']) await insertDeployment(caller, { id, environment: 'production' })
+  await insertDeployment(caller, { id: 'd', environment: 'staging' })
+  const { body } = await get(caller, `${LIST}?environment=production&limit=1&count=true`)
+  assert.deepEqual([body.data.length, body.meta.matching], [1, { count: 3, exact: true }])
+  const next = await get(caller, `${LIST}?environment=production&limit=1&cursor=${body.next_cursor}`)
+  assert.deepEqual([next.status, next.body.meta.matching], [200, undefined])
+})
 
 test('the longest name of an environment on a code host can be filtered by', async () => {
   const caller = await api.caller()

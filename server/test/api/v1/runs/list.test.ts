@@ -52,6 +52,27 @@ test('200 with 50 runs by default, newest first, and up to 100 with limit', asyn
   }
 })
 
+test('recovered=false lists failures that no run of the same trust or more has mended on the branch', async () => {
+  const caller = await api.caller()
+  const run = async (pipeline_name: string, status: string, ref = 'main') => {
+    api.clock.advance(1000)
+    const { id } = await createRun(api, caller, { pipeline_name, ref })
+    await patchRun(api, caller, id, { status })
+    return id
+  }
+  const mended = await run('mended', 'failure')
+  await run('mended', 'success')
+  const elsewhere = await run('elsewhere', 'failure')
+  await run('elsewhere', 'success', 'topic')
+  const weaker = await run('weaker', 'failure')
+  await api.services.sql`update ci_runs set trust = 'verified' where org_id = ${caller.orgId} and id = ${weaker}`
+  await run('weaker', 'success')
+  assert.deepEqual(idsOf(await list(caller, { status: 'failure', recovered: 'false' })), [weaker, elsewhere])
+  assert.deepEqual(idsOf(await list(caller, { status: 'failure', recovered: 'true' })), [mended])
+  const { body } = await list(caller, { status: 'failure', count: 'true', limit: '1' })
+  assert.deepEqual(body.meta.matching, { count: 3, exact: true })
+})
+
 test('status filters on the status of the newest attempt', async () => {
   const caller = await api.caller()
   const failed = await createRun(api, caller, { external_run_id: 'failed' })

@@ -55,7 +55,7 @@ async function issues(): Promise<Json[]> {
 
 test('201: a dismissed finding names the person, the reason and the comment, and its issue is dismissed', async () => {
   await report([sarifResult('a')])
-  const { id, issue_id } = await only()
+  const { id, issue_id, title } = await only()
   const created = await dismissed({ finding_ids: [id], comment: ' Not reachable. ' })
   const at = api.clock.now().toISOString()
   assert.deepEqual(created, {
@@ -64,6 +64,7 @@ test('201: a dismissed finding names the person, the reason and the comment, and
     source: 'shiplock',
     target_type: 'finding',
     target_ids: [id],
+    target_titles: [title],
     scope: 'issue',
     finding_count: 1,
     alert_count: 0,

@@ -88,6 +88,7 @@ test('an alert is returned with every field, alone and in the list', async () =>
     created_at: NOW,
     updated_at: '2026-03-02T10:00:00.000Z',
     issue_id: finding.issue_id,
+    finding_id: finding.id,
     grouping_code: 'single',
     grouping_detail: 'No other finding in the repository matches this one.',
   }

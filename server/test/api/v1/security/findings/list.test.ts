@@ -47,8 +47,9 @@ const FULL = sarifResult('java/sqli', 7, {
 test('every field of a raw finding', async () => {
   await link(api, caller, { provider: 'github', id: '11', name: 'acme/app' })
   const options = { category: 'sast', gitRef: 'refs/heads/main', commitSha: 'abcdef0123' }
-  await uploadReport(api, caller, sarif([FULL], 'CodeScanner'), options)
-  const [{ id, issue_id, ...finding }] = (await get()).body.data
+  const upload = await uploadReport(api, caller, sarif([FULL], 'CodeScanner'), options)
+  const [{ id, issue_id, upload_id, ...finding }] = (await get()).body.data
+  assert.equal(upload_id, upload.id)
   assert.equal(issue_id, (await onlyIssue(api, caller)).id)
   assert.match(id, /^[0-9a-f-]{36}$/)
   const at = api.clock.now().toISOString()

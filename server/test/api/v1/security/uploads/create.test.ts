@@ -63,6 +63,8 @@ test('201 with a pending upload whose every field is there', async () => {
     held: null,
     warnings: [],
     error: null,
+    run_id: null,
+    artifact_id: null,
     created_by: { type: 'api_key', id: caller.keyId, name: 'test key' },
   })
 })

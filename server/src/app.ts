@@ -41,7 +41,7 @@ import { answerRoutes, registerDeploymentDecisionRoutes } from './deployments/ap
 import { DeploymentDecision } from './deployments/approvals/answer.schema.ts'
 import { DeploymentBoard } from './deployments/board.schema.ts'
 import { registerPolicyChangeRoutes } from './deployments/decisions/policy-change.routes.ts'
-import { registerDeploymentBoardRoutes, registerDeploymentRoutes } from './deployments/deployment.routes.ts'
+import { registerDeploymentBoardRoutes, registerDeploymentRoutes, registerLiveRoutes } from './deployments/deployment.routes.ts'
 import { Deployment } from './deployments/deployment.schema.ts'
 import { registerEnvironmentRoutes } from './deployments/environments/environment.routes.ts'
 import { EnvironmentEntry } from './deployments/environments/environment.schema.ts'
@@ -218,6 +218,7 @@ export async function createApp(services: Services): Promise<HttpServer> {
   await app.register(registerAlertRoutes, services)
   await app.register(registerResultRoutes, services)
   await app.register(registerDeploymentRoutes, services)
+  await app.register(registerLiveRoutes, services)
   await app.register(answerRoutes, services)
   await app.register(registerGateRoutes, services)
   await app.register(registerSigningKeyRoutes, services)

@@ -5,6 +5,7 @@ import type { Page, PageRow } from '../platform/http/lists.ts'
 import type { BoardCell, BoardDeployment } from './board.schema.ts'
 import type { DeploymentStatus } from './deployment.schema.ts'
 import { OWN_RULE } from './deployment-state.ts'
+import { buildIsLive, buildLive, buildLiveDeployments } from './live/live.store.ts'
 
 /** Values that the columns of a deployment must equal. */
 export type DeploymentFilter = {
@@ -14,6 +15,8 @@ export type DeploymentFilter = {
   workflow_name?: string | undefined
   workflow_path?: string | undefined
   pipeline_run_id?: string | undefined
+  /** Whether it runs now. */
+  live?: boolean | undefined
 }
 
 /** Returns one page of deployments, newest first, and one more row when there is a next page. */
@@ -34,6 +37,7 @@ export async function listDeployments(
       ${equals(db, 'workflow_name', filter)}
       ${equals(db, 'workflow_path', filter)}
       ${equals(db, 'pipeline_run_id', filter)}
+      ${filter.live === undefined ? db`` : db`and ${buildIsLive(db, 'deployment')} = ${filter.live}`}
     order by deployment.created_at desc, deployment.id desc
     limit ${page.limit + 1}`
 }
@@ -73,14 +77,14 @@ export function isOverdue(db: Db, now: Date, alias = 'deployment') {
   return db`(${of}.answer_until is not null and ${of}.answer_until <= ${now})`
 }
 
-function equals(db: Db, column: Exclude<keyof DeploymentFilter, 'status'>, filter: DeploymentFilter) {
+function equals(db: Db, column: Exclude<keyof DeploymentFilter, 'status' | 'live'>, filter: DeploymentFilter) {
   const value = filter[column]
   return value === undefined ? db`` : db`and deployment.${db(column)} = ${value}`
 }
 
 /**
- * Returns the deployment as JSON text, or null when there is none created at or after
- * `retainedSince`.
+ * Returns the deployment as JSON text, or null when there is none that runs or was created at or
+ * after `retainedSince`.
  */
 export async function findDeployment(
   db: Db,
@@ -93,7 +97,7 @@ export async function findDeployment(
     from deployments deployment
     where deployment.org_id = ${orgId}
       and deployment.id = ${id}
-      and deployment.created_at >= ${retainedSince}`
+      and (deployment.created_at >= ${retainedSince} or ${buildIsLive(db, 'deployment')})`
   return row?.json ?? null
 }
 
@@ -116,7 +120,7 @@ function deploymentJson(db: Db, now: Date) {
         deployment.previous_attempt_id, deployment.superseded_by_id, rfc3339(deployment.created_at) as created_at,
         rfc3339(deployment.updated_at) as updated_at, deployment.reviews, deployment.approvals,
         deployment.external_custom_rules, deployment.bypass, deployment.override, deployment.self_approved,
-        deployment.policy_evaluation
+        deployment.policy_evaluation, ${buildLive(db, 'deployment')} as live
     ) item
   )`
 }
@@ -144,6 +148,7 @@ function unlessOverdue(db: Db, column: string, overdue: string | null, now: Date
 
 const CELLS_MAX = 4000
 const WAITING_MAX = 200
+const BESIDE_MAX = 20
 const MESSAGE_CHARS_MAX = 200
 
 type BoardFilter = {
@@ -154,8 +159,9 @@ type BoardFilter = {
 }
 
 /**
- * The repositories and environments of an organization, by name, with what runs there. Each step
- * finds the next place in the index, and then two rows of it, however many deployments it has.
+ * The repositories and environments of an organization, by name, with what runs there, however old
+ * it is. Each step finds the next place in the index, and then one row of it, however many
+ * deployments it has.
  */
 export async function listBoardCells(
   db: Db,
@@ -164,19 +170,30 @@ export async function listBoardCells(
 ): Promise<{ cells: BoardCell[]; truncated: boolean }> {
   const { now } = filter
   const cells = await db<BoardCell[]>`
-    with recursive place as (${buildPlaces(db, orgId)})
-    select cell.repository_full_name, cell.environment, ${boardJson(db, 'running', now)} as running,
-      case when latest.id is distinct from running.id then ${boardJson(db, 'latest', now)} end as newer
+    with recursive place as (${buildPlaces(db, orgId)}),
+    live as (
+      select deployment.repository_full_name, deployment.environment,
+        json_agg(${boardJson(db, 'deployment', now)} order by deployment.since desc, deployment.id desc) as running,
+        array_agg(deployment.id) as ids
+      from (${buildLiveDeployments(db, orgId)}) deployment
+      group by deployment.repository_full_name, deployment.environment
+    )
+    select cell.repository_full_name, cell.environment, live.running -> 0 as running,
+      case when latest.id = any(live.ids) then null else ${boardJson(db, 'latest', now)} end as newer,
+      coalesce((
+        select json_agg(item.value)
+        from json_array_elements(live.running) with ordinality item (value, at)
+        where item.at between 2 and ${BESIDE_MAX + 1}
+      ), '[]') as beside
     from (
       select repository_full_name, environment
       from place
       where ${matches(db, 'place', filter)}
       limit ${CELLS_MAX + 1}
     ) cell
-    cross join lateral (${buildLatest(db, orgId, filter, db``)}) latest
-    left join lateral (
-      ${buildLatest(db, orgId, filter, db`and (deployment.status = 'success' or deployment.succeeded_at is not null)`)}
-    ) running on true
+    left join lateral (${buildLatest(db, orgId, filter)}) latest on true
+    left join live on live.repository_full_name = cell.repository_full_name and live.environment = cell.environment
+    where num_nonnulls(latest.id, live.running) > 0
     order by cell.repository_full_name, cell.environment`
   return { cells: cells.slice(0, CELLS_MAX), truncated: cells.length > CELLS_MAX }
 }
@@ -203,7 +220,7 @@ function firstPlace(db: Db, orgId: string, after: ReturnType<Db>) {
     limit 1`
 }
 
-function buildLatest(db: Db, orgId: string, { retainedSince }: BoardFilter, condition: ReturnType<Db>) {
+function buildLatest(db: Db, orgId: string, { retainedSince }: BoardFilter) {
   return db`
     select deployment.*
     from deployments deployment
@@ -211,7 +228,6 @@ function buildLatest(db: Db, orgId: string, { retainedSince }: BoardFilter, cond
       and deployment.repository_full_name = cell.repository_full_name
       and deployment.environment = cell.environment
       and deployment.created_at >= ${retainedSince}
-      ${condition}
     order by deployment.created_at desc, deployment.id desc
     limit 1`
 }

@@ -241,7 +241,10 @@ export async function updateStated(
       and id = ${id}`
 }
 
-/** Updates the status of an approved deployment. A null `deployedAt` keeps the stored time. */
+/**
+ * Updates the status of an approved deployment of an opened gate. `deployedAt` is when it
+ * succeeded, and null for every other status.
+ */
 export async function updateDeploymentStatus(
   tx: Tx,
   { org_id, id }: DeploymentKey,
@@ -250,7 +253,8 @@ export async function updateDeploymentStatus(
 ): Promise<void> {
   await tx`
     update deployments
-    set status = ${status}, deployed_at = coalesce(${deployedAt}, deployed_at), updated_at = ${at}
+    set status = ${status}, deployed_at = coalesce(${deployedAt}, deployed_at), succeeded_at = ${deployedAt},
+      live_at = ${deployedAt}, updated_at = ${at}
     where org_id = ${org_id}
       and id = ${id}`
   await publishUpdates(tx, org_id, [update('deployment', id)])

@@ -1,9 +1,10 @@
 import { expiringLinks } from '../access/links/link.store.ts'
 import { expiringAuditEntries } from '../audit/audit.store.ts'
-import { expiringRuns } from '../ci/pipeline-runs/expired-run.store.ts'
+import { defineExpiringRuns } from '../ci/pipeline-runs/expired-run.store.ts'
 import { expiringCalls } from '../codehosts/connections/call.store.ts'
 import { expiringDeliveries } from '../codehosts/deliveries/expired-delivery.store.ts'
 import {
+  buildHasKeptDeployment,
   expiringDeploymentRuns,
   expiringDeployments,
   expiringGateRequests,
@@ -31,7 +32,7 @@ const EXPIRING: readonly Expiring[] = [
   expiringDeploymentRuns,
   expiringGateRequests,
   expiringReviews,
-  expiringRuns,
+  defineExpiringRuns(buildHasKeptDeployment),
   ...expiringBranches,
   ...expiringUploads,
   expiringSboms,

@@ -1,17 +1,9 @@
-import { defineExpiringWithParts, type ExpiringWithId } from '../../platform/db/expiring-rows.ts'
-import type { Tx } from '../../platform/db/sql.ts'
+import { defineExpiringWithParts, type Expiring } from '../../platform/db/expiring-rows.ts'
+import type { Db, Tx } from '../../platform/db/sql.ts'
 import { deleteArtifactsOfRuns } from '../reports/artifact-removal.store.ts'
 
-/**
- * Runs that were created too long ago. One that has not ended stays, because a deployment may wait
- * for it.
- */
-const EXPIRED_RUNS: ExpiringWithId = {
-  kind: 'runs',
-  table: 'ci_runs',
-  order: 'created_at',
-  isExpired: (db, { before }) => db`item.created_at < ${before} and item.completed_at is not null`,
-}
+/** SQL: whether a run `item` from before a time stays. */
+type IsKept = (db: Db, before: Date) => object
 
 /** Deletes the earlier attempts of runs. */
 export async function deleteAttempts(tx: Tx, orgId: string, runIds: readonly string[]): Promise<void> {
@@ -21,13 +13,30 @@ export async function deleteAttempts(tx: Tx, orgId: string, runIds: readonly str
       and run_id = any(${[...runIds]})`
 }
 
-/** Runs with their attempts, reports and artifacts. The files of the artifacts are abandoned. */
-export const expiringRuns = defineExpiringWithParts(EXPIRED_RUNS, async (tx, orgId, ids) => {
-  await deleteArtifactsOfRuns(tx, orgId, ids)
-  await deleteReports(tx, orgId, ids)
-  await deleteRunFacts(tx, orgId, ids)
-  await deleteAttempts(tx, orgId, ids)
-})
+/**
+ * Runs that were created too long ago, with their attempts, reports and artifacts. The files of the
+ * artifacts are abandoned. One that has not ended stays, because a deployment may wait for it. So
+ * does one that slices above this one need.
+ */
+export function defineExpiringRuns(isKept: IsKept): Expiring {
+  return defineExpiringWithParts(
+    {
+      kind: 'runs',
+      table: 'ci_runs',
+      order: 'created_at',
+      isExpired: (db, { before }) => db`
+        item.created_at < ${before}
+        and item.completed_at is not null
+        and not ${isKept(db, before) as ReturnType<Db>}`,
+    },
+    async (tx, orgId, ids) => {
+      await deleteArtifactsOfRuns(tx, orgId, ids)
+      await deleteReports(tx, orgId, ids)
+      await deleteRunFacts(tx, orgId, ids)
+      await deleteAttempts(tx, orgId, ids)
+    },
+  )
+}
 
 const TABLES = ['ci_run_writers', 'provider_run_attempts', 'provider_run_jobs', 'provider_run_scores', 'provider_runs']
 

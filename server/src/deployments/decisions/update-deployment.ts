@@ -3,9 +3,15 @@ import { type Author, insertAuditEntry, SYSTEM } from '../../audit/audit.store.t
 import { findIdentifiedRun } from '../../ci/runs/run.store.ts'
 import { findAttempt } from '../../ci/runs/run-attempt.store.ts'
 import { requireKeyRepository, requireOwnAttempt, requireOwnRepository } from '../../ci/runs/token-repository.ts'
-import { decideTrust } from '../../ci/runs/trust.ts'
+import { decideTrust, isWeaker } from '../../ci/runs/trust.ts'
 import { otherLane } from '../../errors/ci.ts'
-import { deploymentFinished, hostReportsStatus, insufficientScope, notApproved } from '../../errors/deployments.ts'
+import {
+  deploymentFinished,
+  hostReportsStatus,
+  insufficientScope,
+  notApproved,
+  notLive,
+} from '../../errors/deployments.ts'
 import { computeRetentionStart } from '../../organizations/plan.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import { createNotFoundError } from '../../platform/http/errors.ts'
@@ -23,6 +29,8 @@ import {
 } from '../deployment-state.store.ts'
 import { createWithdrawnOutcome, type DeploymentState, isWaiting } from '../deployment-state.ts'
 import { settleHostDeployment } from '../host/settle-host-deployment.ts'
+import { findLiveLane, updateLiveEnded } from '../live/live.store.ts'
+import { refreshLive } from '../live/refresh-live.ts'
 import { settleWaiting } from './decide-deployment.ts'
 
 const SCOPE = 'write:deployments'
@@ -83,7 +91,7 @@ export async function updateDeployment(
 }
 
 /** The lane of what somebody says of a deployment. Throws 403 `forbidden` if they may not. */
-async function readLane(db: Db, actor: Actor, state: DeploymentState): Promise<MarkLane> {
+export async function readLane(db: Db, actor: Actor, state: DeploymentState): Promise<MarkLane> {
   const { org_id, pipeline_run_id: run_id, attempt, host, repository_full_name: name } = state
   if (actor.credential.type === 'user') return 'ui'
   const run = run_id === null ? null : await findIdentifiedRun(db, org_id, run_id)
@@ -131,6 +139,35 @@ async function changeStatus(services: Services, tx: Tx, actor: Actor, { state, s
   }
   const now = services.clock.now()
   await updateDeploymentStatus(tx, state, { status, deployedAt: status === 'success' ? now : null }, now)
+  if (status === 'success') await refreshLive(tx, state)
+}
+
+/**
+ * Stores that a deployment no longer runs. A person says so of what they look at; a credential of
+ * what no stronger one has stated. Throws 403 `forbidden` and `other_lane`, 404, 409 `not_live`.
+ */
+export async function endLiveDeployment(services: Services, actor: Actor, id: string, reason: string): Promise<void> {
+  const now = services.clock.now()
+  const key = { org_id: actor.org_id, id }
+  await services.sql.begin(async (tx) => {
+    const state = await lockDeployment(tx, key)
+    if (state === null) throw createNotFoundError('deployment')
+    const trust = await readLane(tx, actor, state)
+    const lane = await findLiveLane(tx, key)
+    if (lane === null) throw notLive()
+    if (trust !== 'ui' && isWeaker(trust, lane))
+      throw otherLane('A credential of another kind has stated the deployment')
+    await updateLiveEnded(tx, key, now)
+    await refreshLive(tx, key)
+    const { principal } = toRecorded(actor)
+    const object = { type: 'deployment', id }
+    await insertAuditEntry(
+      tx,
+      actor.org_id,
+      { principal, action: 'deployment.end_live', object, reason, details: { trust } },
+      now,
+    )
+  })
 }
 
 /** Who a statement is recorded as. The audit log has no jobs, so that Shiplock names theirs. */

@@ -34,7 +34,7 @@ testListContract({
 test('getDeployment and listDeployments return every stored field', async () => {
   const caller = await api.caller()
   await insertDeployment(caller, FULL)
-  const expected = { ...FULL, org_id: caller.orgId, exposure: 'unknown' }
+  const expected = { ...FULL, org_id: caller.orgId, live: null, exposure: 'unknown' }
   const { body } = await get(caller, `${LIST}/${FULL.id}`)
   assert.deepEqual(body, { data: expected })
   // Nobody has marked it.

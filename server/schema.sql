@@ -712,6 +712,7 @@ CREATE UNIQUE INDEX components_by_id ON public.components USING btree (org_id, i
 CREATE UNIQUE INDEX components_by_identity ON public.components USING btree (org_id, identity_hash);
 CREATE INDEX components_by_name ON public.components USING btree (org_id, name_key text_pattern_ops);
 CREATE INDEX components_by_package ON public.components USING btree (org_id, package_key text_pattern_ops);
+CREATE INDEX components_by_source ON public.components USING btree (org_id, source_name) WHERE (source_name IS NOT NULL);
 
 create table configured_gates (
   org_id uuid not null,
@@ -1230,6 +1231,7 @@ create table intel_advisories (
   constraint intel_advisories_pkey PRIMARY KEY (id),
   constraint intel_advisories_severity_check CHECK ((severity = ANY (ARRAY['critical'::text, 'high'::text, 'medium'::text, 'low'::text, 'info'::text])))
 );
+CREATE INDEX intel_advisories_by_upstream ON public.intel_advisories USING gin (upstream) WHERE (upstream <> '{}'::text[]);
 
 create table intel_affected (
   advisory_id text collate "C" not null,
@@ -2291,6 +2293,7 @@ create table sboms (
   removed bigint[] not null,
   removed_since timestamp(3) with time zone[] not null,
   created_at timestamp(3) with time zone not null,
+  package_types text[] collate "C" not null default '{}'::text[],
   constraint sboms_pkey PRIMARY KEY (org_id, no),
   constraint sboms_org_id_stream_id_fkey FOREIGN KEY (org_id, stream_id) REFERENCES inventory_streams(org_id, id) ON DELETE CASCADE
 );

@@ -41,7 +41,11 @@ import { answerRoutes, registerDeploymentDecisionRoutes } from './deployments/ap
 import { DeploymentDecision } from './deployments/approvals/answer.schema.ts'
 import { DeploymentBoard } from './deployments/board.schema.ts'
 import { registerPolicyChangeRoutes } from './deployments/decisions/policy-change.routes.ts'
-import { registerDeploymentBoardRoutes, registerDeploymentRoutes, registerLiveRoutes } from './deployments/deployment.routes.ts'
+import {
+  registerDeploymentBoardRoutes,
+  registerDeploymentRoutes,
+  registerLiveRoutes,
+} from './deployments/deployment.routes.ts'
 import { Deployment } from './deployments/deployment.schema.ts'
 import { registerEnvironmentRoutes } from './deployments/environments/environment.routes.ts'
 import { EnvironmentEntry } from './deployments/environments/environment.schema.ts'
@@ -53,6 +57,8 @@ import { registerPendingChangeRoutes } from './deployments/gates/pending-change.
 import { PendingChange } from './deployments/gates/pending-change.schema.ts'
 import { registerComponentRoutes } from './inventory/components/component.routes.ts'
 import { Component, ComponentWithOccurrences, Occurrence } from './inventory/components/component.schema.ts'
+import { registerExposureRoutes } from './inventory/exposure/exposure.routes.ts'
+import { Exposure } from './inventory/exposure/exposure.schema.ts'
 import { registerSbomRoutes } from './inventory/sboms/sbom.routes.ts'
 import { registerOrganizationRoutes, registerUsageRoutes } from './organizations/organization.routes.ts'
 import { createHttpServer, type HttpServer } from './platform/http/http-server.ts'
@@ -159,6 +165,7 @@ const SHARED_SCHEMAS = [
   Component,
   ComponentWithOccurrences,
   Occurrence,
+  Exposure,
   FindingStream,
   Finding,
   Issue,
@@ -213,6 +220,7 @@ export async function createApp(services: Services): Promise<HttpServer> {
   await app.register(registerFindingRoutes, services)
   await app.register(registerComponentRoutes, services)
   await app.register(registerSbomRoutes, services)
+  await app.register(registerExposureRoutes, services)
   await app.register(registerVexRoutes, services)
   await app.register(registerIssueRoutes, services)
   await app.register(registerAlertRoutes, services)

@@ -136,3 +136,12 @@ export const triagedAgain = defineError({
     'Something that the triage changed was triaged again. Undo the later triages first.',
   details: (laterIds) => ({ ids: laterIds }),
 })
+
+export const unknownVulnerability = defineError({
+  status: 404,
+  code: 'unknown_vulnerability',
+  cause: 'No advisory, catalog or finding names the vulnerability. `details.as_of` says how old the imported data is.',
+  remedy: 'Check the id. Import advisories that are newer.',
+  message: (id: string, _asOf: Record<string, string | null>) => `Nothing that is stored names ${id}.`,
+  details: (_id, asOf) => ({ as_of: asOf }),
+})

@@ -1,6 +1,7 @@
 import type { Lane } from '../../ci/runs/trust.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import type { ReportSource } from '../../security/formats/report/parsed-report.ts'
+import { DISTRIBUTION_TYPES } from '../../security/vocabulary/package-url.ts'
 import { normalizeToolName } from '../../security/vocabulary/stream-name.ts'
 import { insertComponents } from './component-writing.store.ts'
 import {
@@ -67,6 +68,7 @@ export async function recordSbom(tx: Tx, report: SbomReport, sbom: Sbom): Promis
         is_older: isOlder,
         subjects: sbom.subjects,
         operating_system: sbom.operatingSystem,
+        package_types: collectPackageTypes(sbom),
         components: sbom.components.length,
         skipped: sbom.skipped,
         truncated: sbom.truncated,
@@ -78,6 +80,15 @@ export async function recordSbom(tx: Tx, report: SbomReport, sbom: Sbom): Promis
       })
   await insertSbomCommit(tx, org_id, no, report)
   if (!isOlder) await updateSbomStream(tx, { org_id, id: stream.id }, report, contents)
+}
+
+/** The kinds of packages of a document: a distribution's with the distribution. */
+function collectPackageTypes({ components }: Sbom): string[] {
+  const types = components.flatMap(({ component: { identity, type, namespace } }) => {
+    if (identity !== 'purl') return []
+    return [DISTRIBUTION_TYPES.has(type) ? `${type}/${namespace?.toLowerCase() ?? ''}` : type]
+  })
+  return [...new Set(types)].sort()
 }
 
 /** Notes that an upload was sent again for another commit, whose contents are the same. */

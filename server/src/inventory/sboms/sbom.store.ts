@@ -79,6 +79,8 @@ export type SbomRow = {
   is_older: boolean
   subjects: SbomSubject[]
   operating_system: string | null
+  /** The kinds of packages that it contains, as `npm` and `deb/debian`. */
+  package_types: string[]
   components: number
   skipped: number
   truncated: boolean
@@ -92,12 +94,12 @@ export type SbomRow = {
 export async function insertSbom(tx: Tx, sbom: SbomRow): Promise<number> {
   const [{ no }] = await tx<[{ no: number }]>`
     insert into sboms (
-      org_id, id, stream_id, is_older, subjects, operating_system, components, skipped, truncated, added, removed,
+      org_id, id, stream_id, is_older, subjects, operating_system, package_types, components, skipped, truncated, added, removed,
       removed_since, created_at
     )
     values (
       ${sbom.org_id}, ${sbom.id}, ${sbom.stream_id}, ${sbom.is_older}, ${tx.json(sbom.subjects)},
-      ${sbom.operating_system}, ${sbom.components}, ${sbom.skipped}, ${sbom.truncated}, ${sbom.added}::bigint[],
+      ${sbom.operating_system}, ${sbom.package_types}, ${sbom.components}, ${sbom.skipped}, ${sbom.truncated}, ${sbom.added}::bigint[],
       ${sbom.removed}::bigint[], ${sbom.removed_since}::timestamptz[], ${sbom.created_at}
     )
     returning no`

@@ -267,6 +267,6 @@ test('deployments from before units were kept get theirs within a minute', async
     update deployments set live_unit = null, live_lane = null, live_at = null, succeeded_at = null where org_id = ${owner.orgId}`
   await sql`delete from live_deployments where org_id = ${owner.orgId}`
   const { settleDeployments } = await import('../../../../src/deployments/gates/settle-deployments.job.ts')
-  await settleDeployments.run(api.services)
+  await settleDeployments.run(api.services, {})
   assert.deepEqual(await liveIds(owner), [second])
 })

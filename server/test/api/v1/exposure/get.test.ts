@@ -6,12 +6,12 @@ import { assertError } from '../../../support/assert-error.ts'
 import { createRun } from '../../../support/ci-runs.ts'
 import { deployOnHost, importRecords, type Part, sendSbom } from '../../../support/exposure-world.ts'
 import { fakeCodeHost } from '../../../support/fake-client.ts'
+import { SBOM } from '../../../support/furnish.ts'
 import { answer, configureGate, openGate } from '../../../support/gates.ts'
 import { hostEnvironment } from '../../../support/host-deployments.ts'
 import { insertConnection } from '../../../support/host-objects.ts'
 import type { Json } from '../../../support/json.ts'
 import { uploadReport } from '../../../support/reports.ts'
-import { sarif, sarifResult } from '../../../support/sarif.ts'
 
 let api: TestApi
 let caller: Caller
@@ -134,9 +134,10 @@ test('what is not known is unknown, and never not affected', async () => {
   await send(['pkg:maven/a/b@1', { purl: 'pkg:maven/c/d@1', name: 7 } as unknown as Part], THIRD)
   await deploy(THIRD)
   assert.equal((await expose()).not_affected.not_present, 1)
-  await uploadReport(api, caller, '{"bomFormat":"CycloneDX","specVersion":"1.6","components":[{]}', {
-    ...{ repository: 'acme/shop', gitRef: 'main', commitSha: '9'.repeat(40), format: 'cyclonedx' },
-  })
+  await send(['pkg:maven/a/b@9'], '9'.repeat(40))
+  const { sql } = api.services
+  await sql`delete from sbom_commits where org_id = ${caller.orgId} and commit_sha = ${'9'.repeat(40)}`
+  await sql`update security_uploads set status = 'failed', error = 'broken' where org_id = ${caller.orgId} and commit_sha = ${'9'.repeat(40)}`
   await deploy('9'.repeat(40))
   assert.deepEqual(reasons(await expose()), ['unreadable_sbom'])
 })
@@ -221,17 +222,16 @@ test('untrusted documents are no evidence, and those of people alone show only w
   assert.deepEqual(reasons(await expose()), ['no_sbom'])
   await setLane(await send(['pkg:maven/a/b@7'], FIRST, { category: 'b' }), 'person')
   assert.deepEqual(reasons(await expose()), ['no_sbom'])
-  await setLane(await send([`${LOG4J}@2.14.0`], FIRST, { category: 'b' }), 'person')
+  await setLane(await send([`${LOG4J}@2.14.0`], FIRST, { category: 'c' }), 'person')
   assert.equal((await expose()).counts.affected, 1)
 })
 
 test('a vulnerability that no advisory has packages of is answered by what scanners reported', async () => {
-  const report = sarif([sarifResult({ ruleId: 'CVE-2026-10001', message: { text: 'bad' } })])
-  await uploadReport(api, caller, report, { repository: 'acme/shop', gitRef: 'main' })
+  await uploadReport(api, caller, SBOM, { repository: 'acme/shop', gitRef: 'main' })
   await deploy(FIRST)
   const other = await api.caller()
-  assertError(await ask('CVE-2026-10001', other), 404, 'unknown_vulnerability')
-  const data = await expose('CVE-2026-10001')
+  assertError(await ask('CVE-2026-1000', other), 404, 'unknown_vulnerability')
+  const data = await expose('CVE-2026-1000')
   assert.equal(data.coverage, 'scanners_only')
   assert.deepEqual(
     data.affected.map(({ evidence, issue_id, status }: Json) => [evidence, typeof issue_id, status]),

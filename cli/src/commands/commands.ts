@@ -18,6 +18,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<AnyCommand>>> = {
   findings: async () => (await import('../lists/security-lists.ts')).findingsCommand,
   issues: async () => (await import('../lists/security-lists.ts')).issuesCommand,
   explain: async () => (await import('../lists/explain.ts')).explainCommand,
+  exposure: async () => (await import('../lists/exposure.ts')).exposureCommand,
   'stream list': async () => (await import('../lists/streams.ts')).streamListCommand,
   'stream end': async () => (await import('../lists/streams.ts')).streamEndCommand,
   'stream take-over': async () => (await import('../lists/streams.ts')).streamTakeOverCommand,

@@ -5,7 +5,7 @@ import type { Page, PageRow } from '../platform/http/lists.ts'
 import type { BoardCell, BoardDeployment } from './board.schema.ts'
 import type { DeploymentStatus } from './deployment.schema.ts'
 import { OWN_RULE } from './deployment-state.ts'
-import { buildIsLive, buildLive, buildLiveDeployments } from './live/live.store.ts'
+import { buildIsLive, buildLive, buildLiveDeployments } from './live-deployment.store.ts'
 
 /** Values that the columns of a deployment must equal. */
 export type DeploymentFilter = {

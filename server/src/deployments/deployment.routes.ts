@@ -12,7 +12,7 @@ import { update } from '../platform/queue/update.ts'
 import type { Services } from '../services.ts'
 import { appendExposure } from './append-exposure.ts'
 import { DeploymentBoard, DeploymentBoardQuery } from './board.schema.ts'
-import { endLiveDeployment, updateDeployment } from './decisions/update-deployment.ts'
+import { closeLiveDeployment, updateDeployment } from './decisions/update-deployment.ts'
 import { Deployment, DeploymentPath, DeploymentQuery, DeploymentUpdate, LiveEnd } from './deployment.schema.ts'
 import { findDeployment, listBoardCells, listDeployments, listWaitingOnBoard } from './deployment-list.store.ts'
 
@@ -132,7 +132,7 @@ export async function registerLiveRoutes(app: HttpServer, services: Services): P
       },
     },
     async ({ actor, params, query }, reply) => {
-      await endLiveDeployment(services, actor, params.id, query.reason)
+      await closeLiveDeployment(services, actor, params.id, query.reason)
       return sendData(reply, await readDeployment(services, actor, params.id))
     },
   )

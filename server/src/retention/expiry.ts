@@ -1,6 +1,6 @@
 import { expiringLinks } from '../access/links/link.store.ts'
 import { expiringAuditEntries } from '../audit/audit.store.ts'
-import { defineExpiringRuns } from '../ci/pipeline-runs/expired-run.store.ts'
+import { buildExpiringRuns } from '../ci/pipeline-runs/expired-run.store.ts'
 import { expiringCalls } from '../codehosts/connections/call.store.ts'
 import { expiringDeliveries } from '../codehosts/deliveries/expired-delivery.store.ts'
 import {
@@ -10,7 +10,8 @@ import {
   expiringGateRequests,
   expiringReviews,
 } from '../deployments/expired-deployment.store.ts'
-import { expiringSboms } from '../inventory/sboms/sbom.store.ts'
+import { buildLiveDeployments } from '../deployments/live-deployment.store.ts'
+import { buildExpiringSboms } from '../inventory/sboms/sbom.store.ts'
 import { computeRetentionStart, type Plan } from '../organizations/plan.ts'
 import { DAY_MS, getUtcDayStart } from '../platform/clock.ts'
 import type { Expiring, ExpiringShared, Expiry } from '../platform/db/expiring-rows.ts'
@@ -23,7 +24,7 @@ import { expiringBranches, expiringFindings } from '../security/findings/expired
 import { expiringIssues } from '../security/issues/issue.store.ts'
 import { expiringRegroups } from '../security/issues/regroup-run.store.ts'
 import { expiringTriages } from '../security/triage/triage-list.store.ts'
-import { expiringUploads } from '../security/uploads/expired-upload.store.ts'
+import { buildExpiringUploads } from '../security/uploads/expired-upload.store.ts'
 import { expiringDays } from '../trends/counted-days.store.ts'
 
 /** What retention removes, in this order: what refers to something is removed before it. */
@@ -32,10 +33,10 @@ const EXPIRING: readonly Expiring[] = [
   expiringDeploymentRuns,
   expiringGateRequests,
   expiringReviews,
-  defineExpiringRuns(buildHasKeptDeployment),
+  buildExpiringRuns(buildHasKeptDeployment),
   ...expiringBranches,
-  ...expiringUploads,
-  expiringSboms,
+  ...buildExpiringUploads(buildLiveDeployments),
+  buildExpiringSboms(buildLiveDeployments),
   expiringAlerts,
   expiringFindings,
   expiringTriages,

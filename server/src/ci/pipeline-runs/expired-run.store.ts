@@ -18,7 +18,7 @@ export async function deleteAttempts(tx: Tx, orgId: string, runIds: readonly str
  * artifacts are abandoned. One that has not ended stays, because a deployment may wait for it. So
  * does one that slices above this one need.
  */
-export function defineExpiringRuns(isKept: IsKept): Expiring {
+export function buildExpiringRuns(isKept: IsKept): Expiring {
   return defineExpiringWithParts(
     {
       kind: 'runs',

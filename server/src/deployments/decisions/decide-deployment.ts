@@ -23,7 +23,7 @@ import { updateRuleDecision } from '../host/host-deployment.store.ts'
 import { lockAskedTogether } from '../host/host-facts.store.ts'
 import type { RuleDecision } from '../host/host-facts.ts'
 import { type Settled, settleHostDeployment } from '../host/settle-host-deployment.ts'
-import { refreshLive } from '../live/refresh-live.ts'
+import { refreshLive } from '../refresh-live.ts'
 import { hasSeveralDeployments, listUnmarked } from '../waiting-deployment.store.ts'
 import { formatDecision, formatNote, sendDecision } from './send-to-host.ts'
 

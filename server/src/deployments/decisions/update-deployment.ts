@@ -24,13 +24,14 @@ import {
   listMarks,
   lockDeployment,
   updateDeploymentStatus,
+  updateLiveEnded,
   updateMarks,
   updateStated,
 } from '../deployment-state.store.ts'
 import { createWithdrawnOutcome, type DeploymentState, isWaiting } from '../deployment-state.ts'
 import { settleHostDeployment } from '../host/settle-host-deployment.ts'
-import { findLiveLane, updateLiveEnded } from '../live/live.store.ts'
-import { refreshLive } from '../live/refresh-live.ts'
+import { findLiveLane } from '../live-deployment.store.ts'
+import { refreshLive } from '../refresh-live.ts'
 import { settleWaiting } from './decide-deployment.ts'
 
 const SCOPE = 'write:deployments'
@@ -146,7 +147,7 @@ async function changeStatus(services: Services, tx: Tx, actor: Actor, { state, s
  * Stores that a deployment no longer runs. A person says so of what they look at; a credential of
  * what no stronger one has stated. Throws 403 `forbidden` and `other_lane`, 404, 409 `not_live`.
  */
-export async function endLiveDeployment(services: Services, actor: Actor, id: string, reason: string): Promise<void> {
+export async function closeLiveDeployment(services: Services, actor: Actor, id: string, reason: string): Promise<void> {
   const now = services.clock.now()
   const key = { org_id: actor.org_id, id }
   await services.sql.begin(async (tx) => {

@@ -5,7 +5,7 @@ import { defineEvent, publish } from '../../platform/queue/event.ts'
 import { definePayload, text } from '../../platform/queue/payload.ts'
 import { publishUpdates, update } from '../../platform/queue/update.ts'
 import type { DeploymentKey } from '../deployment-state.ts'
-import { refreshLive } from '../live/refresh-live.ts'
+import { refreshLive } from '../refresh-live.ts'
 import { findDerived, updateDerived } from './host-deployment.store.ts'
 import {
   findAttempts,

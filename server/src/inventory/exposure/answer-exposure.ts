@@ -7,6 +7,18 @@ import { unknownVulnerability } from '../../errors/security.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { getDefaultHost, splitAddress } from '../../repositories/repository-identity.ts'
 import { listSources } from '../../security/intel/intel-source.store.ts'
+import {
+  findShownVulnerability,
+  findVulnerabilityIds,
+  listGroupAdvisories,
+  listUnreadableCommits,
+  listVulnerabilityFindings,
+  type PackageIssue,
+} from '../../security/intel/vulnerability.store.ts'
+import {
+  listReportedRepositories,
+  type ReportedRepository,
+} from '../../security/repositories/reported-repository.store.ts'
 import type { Services } from '../../services.ts'
 import { formatPackageKey } from '../components/package-key.ts'
 import { VulnerabilityQuestion } from './component-verdict.ts'
@@ -27,20 +39,10 @@ import {
   listDocumentChanges,
   listInferredDocuments,
   listLiveDeployments,
-  listNamedRepositories,
   listStreamFacts,
-  listUnreadable,
-  type NamedRepository,
   type StreamFacts,
 } from './evidence.store.ts'
 import type { AffectedDeployment, AffectedElsewhere, ExposureAnswer, UnknownDeployment } from './exposure.schema.ts'
-import {
-  findShownVulnerability,
-  findVulnerabilityIds,
-  listGroupAdvisories,
-  listVulnerabilityFindings,
-  type PackageIssue,
-} from './vulnerability.store.ts'
 
 /** `countsExcluded`: whether components count that documents state to be excluded. */
 export type AskedExposure = { vulnerability: string; countsExcluded: boolean; showsApprovals: boolean }
@@ -55,7 +57,10 @@ export async function answerExposure(
   asked: AskedExposure,
 ): Promise<ExposureAnswer> {
   return sql.begin('isolation level repeatable read read only', async (tx) => {
-    const ids = await findVulnerabilityIds(tx, orgId, listSpellings(asked.vulnerability))
+    const upper = asked.vulnerability.trim().toUpperCase()
+    // Ids of GitHub have lower-case letters, all others upper-case ones.
+    const spellings = [asked.vulnerability, upper, `${upper.slice(0, 5)}${upper.slice(5).toLowerCase()}`]
+    const ids = await findVulnerabilityIds(tx, orgId, spellings)
     if (ids === null) {
       const sources = await listSources(tx)
       throw unknownVulnerability(asked.vulnerability, Object.fromEntries(sources.map((one) => [one.source, one.as_of])))
@@ -65,10 +70,13 @@ export async function answerExposure(
     const world = await readWorld(tx, orgId, { ids, question })
     const judged = world.live.map((one) => ({ ...one, said: judge(one, world, { question, asked }) }))
     const affected = judged.flatMap((one) => describeAffected(one, world, asked))
-    const unknown = judged.flatMap(describeUnknown)
+    const unknown = judged.flatMap(({ said, repository, environment, exposure, id }): UnknownDeployment[] =>
+      said.verdict === 'unknown' ? [{ repository, environment, exposure, deployment_id: id, reason: said.reason }] : [],
+    )
     const elsewhere = listElsewhere(world, judged, { question, asked })
     const reasons = judged.flatMap(({ said }) => (said.verdict === 'not_affected' ? [said.reason] : []))
-    const not_affected = countReasons(reasons)
+    const counted = NOT_AFFECTED_REASONS.map((reason) => [reason, reasons.filter((one) => one === reason).length])
+    const not_affected = Object.fromEntries(counted) as Record<NotAffectedReason, number>
     return {
       vulnerability,
       as_of: { ...as_of, inventory: clock.now() },
@@ -88,13 +96,6 @@ export async function answerExposure(
   })
 }
 
-/** The ids that a text can mean: those of GitHub have lower-case letters, all others upper-case ones. */
-function listSpellings(text: string): string[] {
-  const trimmed = text.trim()
-  const upper = trimmed.toUpperCase()
-  return [...new Set([trimmed, upper, `${upper.slice(0, 5)}${upper.slice(5).toLowerCase()}`])]
-}
-
 type Live = LiveDeployment & {
   repository_nos: number[]
   exposure: Exposure
@@ -107,7 +108,7 @@ type World = {
   streams: StreamFacts[]
   facts: ReadonlyMap<number, CandidateFacts>
   findings: PackageIssue[]
-  repositories: ReadonlyMap<number, NamedRepository>
+  repositories: ReadonlyMap<number, ReportedRepository>
 }
 
 type Judging = { question: VulnerabilityQuestion; asked: AskedExposure }
@@ -120,7 +121,7 @@ async function readWorld(
 ): Promise<World> {
   const [deployments, named, entries, candidates, findings] = await Promise.all([
     listLiveDeployments(tx, orgId),
-    listNamedRepositories(tx, orgId),
+    listReportedRepositories(tx, orgId),
     listEnvironmentEntries(tx, orgId),
     question.keys.length === 0 ? [] : listCandidates(tx, orgId, question.keys),
     listVulnerabilityFindings(tx, orgId, ids),
@@ -135,7 +136,7 @@ async function readWorld(
   const numbers = candidates.map(({ no }) => no)
   const [inferred, unreadable, streams] = await Promise.all([
     listInferredDocuments(tx, orgId, others),
-    listUnreadable(tx, orgId, others),
+    listUnreadableCommits(tx, orgId, others),
     listStreamFacts(tx, orgId, numbers),
   ])
   const documents = [...about, ...inferred]
@@ -160,10 +161,10 @@ async function readWorld(
 
 /** Finds the rows under which documents and findings of a repository are kept. */
 class RepositoryIndex {
-  readonly #byId: ReadonlyMap<string, NamedRepository[]>
-  readonly #byName: ReadonlyMap<string, NamedRepository[]>
+  readonly #byId: ReadonlyMap<string, ReportedRepository[]>
+  readonly #byName: ReadonlyMap<string, ReportedRepository[]>
 
-  constructor(named: readonly NamedRepository[]) {
+  constructor(named: readonly ReportedRepository[]) {
     this.#byId = Map.groupBy(named, ({ provider, provider_id }) => `${provider} ${provider_id}`)
     this.#byName = Map.groupBy(named, ({ name }) => name.toLowerCase())
   }
@@ -230,7 +231,7 @@ function judge(live: Live, world: World, { question, asked }: Judging): Deployme
   })
 }
 
-/** What scanners reported on a tracked branch or for the commit, where no advisory names packages. */
+/** What scanners reported on a tracked branch or for the commit. */
 function findScanned({ repository_nos, commit_sha }: Live, { findings }: World): PackageIssue[] {
   return findings.filter(
     (finding) =>
@@ -263,10 +264,13 @@ const DISMISSALS: Readonly<Record<string, NotAffectedReason>> = {
  */
 function getDismissal({ lane }: AffectedComponent, issues: readonly PackageIssue[]): NotAffectedReason | null {
   const own = issues.filter((finding) => finding.lane === lane && (finding.is_open || finding.is_dismissed))
-  const [first] = own
-  if (first === undefined || own.some(({ is_open }) => is_open)) return null
-  const reasons = own.map(({ reason }) => DISMISSALS[reason ?? ''])
-  return reasons.every((reason) => reason !== undefined) ? (reasons[0] ?? null) : null
+  let dismissal: NotAffectedReason | null = null
+  for (const { is_open, is_vex, reason } of own) {
+    const stated = is_vex ? 'vex' : DISMISSALS[reason ?? '']
+    if (is_open || stated === undefined) return null
+    dismissal ??= stated
+  }
+  return dismissal
 }
 
 /** Findings of the inventory first, and open ones. */
@@ -280,7 +284,11 @@ function describeAffected(judged: Judged, world: World, { showsApprovals }: Aske
   const { repository, environment, exposure, id: deployment_id, since, trust, run_id, commit_sha } = judged
   const deployment = {
     ...{ repository, environment, exposure, deployment_id, deployed_at: since, trust, run_id, commit_sha },
-    approvals: showsApprovals ? judged.approvals.flatMap(toApproval) : null,
+    approvals: showsApprovals
+      ? judged.approvals.flatMap(({ decision, principal = '', display_name = null, at = '' }: StoredApproval) =>
+          decision === 'approved' ? [{ principal, display_name, at }] : [],
+        )
+      : null,
   }
   if (judged.said.components.length === 0)
     return findScanned(judged, world).map((finding) => ({
@@ -312,16 +320,7 @@ function toShownComponent(
 
 type StoredApproval = { decision?: string; principal?: string; display_name?: string | null; at?: string }
 
-function toApproval(stored: StoredApproval): { principal: string; display_name: string | null; at: string }[] {
-  const { decision, principal = '', display_name = null, at = '' } = stored
-  return decision === 'approved' ? [{ principal, display_name, at }] : []
-}
-
-function describeUnknown({ said, repository, environment, exposure, id: deployment_id }: Judged): UnknownDeployment[] {
-  return said.verdict === 'unknown' ? [{ repository, environment, exposure, deployment_id, reason: said.reason }] : []
-}
-
-/** Where newest documents have affected components that no live deployment of the repository has. */
+/** Where newest documents have affected components that do not run in the repository. */
 function listElsewhere(world: World, judged: readonly Judged[], { question, asked }: Judging): AffectedElsewhere[] {
   const live = new Set(
     judged.flatMap(({ said, repository_nos }) =>
@@ -347,15 +346,6 @@ function listElsewhere(world: World, judged: readonly Judged[], { question, aske
   )
   const unique = new Map(entries)
   return [...unique].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, entry]) => entry)
-}
-
-function countReasons(reasons: readonly NotAffectedReason[]): Record<NotAffectedReason, number> {
-  const none = Object.fromEntries(NOT_AFFECTED_REASONS.map((reason) => [reason, 0])) as Record<
-    NotAffectedReason,
-    number
-  >
-  for (const reason of reasons) none[reason] += 1
-  return none
 }
 
 /** More entries are sent in pages. */

@@ -18,6 +18,8 @@ export type NamedAdvisory = PackageAdvisory & { ecosystem: string; package_key: 
 /** What documents must contain to say something about packages of distributions. */
 export const OPERATING_SYSTEM = 'operating system'
 
+const ECOSYSTEM_TYPES = new Map(ECOSYSTEMS.map(({ name, type }) => [name, type]))
+
 /** One vulnerability, asked about components. Each component and release is evaluated once. */
 export class VulnerabilityQuestion {
   readonly keys: readonly string[]
@@ -32,12 +34,17 @@ export class VulnerabilityQuestion {
     this.#ids = ids
     this.#advisories = Map.groupBy(advisories, ({ ecosystem, package_key }) => `${ecosystem}\n${package_key}`)
     this.keys = [...new Set(advisories.map(({ package_key }) => package_key))]
-    this.package_types = new Set(advisories.flatMap(({ packages }) => packages.map((one) => toKind(one.ecosystem))))
+    const types = advisories.map(({ ecosystem }) => ECOSYSTEM_TYPES.get(ecosystem) ?? ecosystem)
+    this.package_types = new Set(types.map((type) => (DISTRIBUTION_TYPES.has(type) ? OPERATING_SYSTEM : type)))
   }
 
-  /** `operatingSystem` is that of the document, which says the release where the component does not. */
+  /**
+   * `operatingSystem` is that of the document, which says the release where the component does
+   * not.
+   */
   evaluate(component: CandidateFacts, operatingSystem: string | null): ComponentVerdict | null {
-    const distro = readDistribution(component.purl) ?? operatingSystem
+    const stated = /[?&]distro=([^&#]{1,200})/.exec(component.purl ?? '')?.[1]
+    const distro = stated === undefined ? operatingSystem : decodePercents(stated)
     const key = `${component.component_no} ${DISTRIBUTION_TYPES.has(component.type) ? distro : ''}`
     const known = this.#known.get(key)
     if (known !== undefined) return known
@@ -77,17 +84,4 @@ export class VulnerabilityQuestion {
   isPatched({ patched }: CandidateFacts): boolean {
     return patched.some((id) => this.#ids.some((own) => own.toUpperCase() === id.trim().toUpperCase()))
   }
-}
-
-const ECOSYSTEM_TYPES = new Map(ECOSYSTEMS.map(({ name, type }) => [name, type]))
-
-/** The kind of packages of an ecosystem, by its name. */
-function toKind(name: string): string {
-  const type = ECOSYSTEM_TYPES.get(name) ?? name
-  return DISTRIBUTION_TYPES.has(type) ? OPERATING_SYSTEM : type
-}
-
-function readDistribution(purl: string | null): string | null {
-  const stated = /[?&]distro=([^&#]{1,200})/.exec(purl ?? '')?.[1]
-  return stated === undefined ? null : decodePercents(stated)
 }

@@ -4,7 +4,7 @@ import { findEcosystem } from '../advisories/ecosystems.ts'
 import { OPERATING_SYSTEM, type UnknownComponent, type VulnerabilityQuestion } from './component-verdict.ts'
 import type { CandidateFacts, EvidenceDocument } from './evidence.store.ts'
 
-/** Why nobody knows whether a deployment is affected (decisions §12). */
+/** Why nobody knows whether a deployment is affected (decisions §11). */
 export const UNKNOWN_REASONS = [
   ...['no_sbom', 'unreadable_sbom', 'sbom_older_than_deployment', 'type_not_covered'],
   ...['unknown_version', 'no_release', 'unsupported_ecosystem', 'no_advisory'],
@@ -143,12 +143,9 @@ function findUncovered(vulnerability: VulnerabilityQuestion, documents: readonly
       if (!hasSystem) return 'type_not_covered'
       continue
     }
-    if (distributions.some((type) => !hasAdvisories(type))) return 'unsupported_ecosystem'
+    const parts = distributions.map((name) => name.split('/'))
+    if (parts.some(([type = '', namespace = null]) => findEcosystem(type, namespace) === null))
+      return 'unsupported_ecosystem'
   }
   return null
-}
-
-function hasAdvisories(packageType: string): boolean {
-  const [type = '', namespace = null] = packageType.split('/')
-  return findEcosystem(type, namespace) !== null
 }

@@ -1,5 +1,5 @@
 import type { Lane, TrustClass } from '../../ci/runs/trust.ts'
-import { buildLiveDeployments } from '../../deployments/live/live.store.ts'
+import { buildLiveDeployments } from '../../deployments/live-deployment.store.ts'
 import type { Db } from '../../platform/db/sql.ts'
 
 /** A deployment that runs, with where what is known of its contents is kept. */
@@ -15,7 +15,7 @@ export type LiveDeployment = {
   commit_sha: string | null
   run_id: string | null
   approvals: object[]
-  /** When its run was created, or itself without one. */
+  /** When its run was created, if its host says so, or itself. */
   begun_at: Date
   /** The provider of its repository, and its id there; both empty if it is known by its address. */
   unit_provider: string
@@ -29,22 +29,10 @@ export async function listLiveDeployments(db: Db, orgId: string): Promise<LiveDe
       case when live.host is null then live.repository_full_name else live.host || '/' || live.repository_full_name end
         as address,
       live.lane as trust, live.since, live.commit_sha, live.pipeline_run_id as run_id, live.approvals,
-      coalesce(run.created_at, live.created_at) as begun_at, live.unit::jsonb ->> 0 as unit_provider,
+      live.begun_at, live.unit::jsonb ->> 0 as unit_provider,
       live.unit::jsonb ->> 1 as unit_repository
     from (${buildLiveDeployments(db, orgId)}) live
-    left join ci_runs run on run.org_id = ${orgId} and run.id = live.pipeline_run_id
     order by live.repository_full_name, live.environment, live.id`
-}
-
-/** A repository as documents and findings name it. */
-export type NamedRepository = { id: number; name: string; provider: string | null; provider_id: string | null }
-
-export async function listNamedRepositories(db: Db, orgId: string): Promise<NamedRepository[]> {
-  return db<NamedRepository[]>`
-    select id, name, provider, provider_id
-    from reported_repositories
-    where org_id = ${orgId}
-    order by id`
 }
 
 /** A document that is evidence of a deployment. */
@@ -97,7 +85,7 @@ export async function listCommitDocuments(
 
 /**
  * The newest documents of the tracked branches that were there when the runs of deployments began
- * (decisions §12).
+ * (decisions §11).
  */
 export async function listInferredDocuments(
   db: Db,
@@ -121,22 +109,6 @@ export async function listInferredDocuments(
       order by document.created_at desc, document.no desc
       limit 1
     ) sbom`
-}
-
-/** Which of these deployments have a bill of materials about their commit that could not be read. */
-export async function listUnreadable(db: Db, orgId: string, asked: readonly EvidenceQuestion[]): Promise<Set<string>> {
-  const rows = await db<{ id: string }[]>`
-    select asked.id
-    from ${askedRows(db, asked)}
-    where exists (
-      select from security_uploads upload
-      where upload.org_id = ${orgId}
-        and upload.repository_no = any(asked.repository_nos)
-        and upload.commit_sha = asked.commit_sha
-        and upload.status = 'failed'
-        and coalesce(upload.format, upload.requested_format) in ('cyclonedx', 'spdx')
-    )`
-  return new Set(rows.map(({ id }) => id))
 }
 
 /** What documents state of a component that advisories may be about. */

@@ -1,4 +1,3 @@
-import type { Actor } from '../../access/actor.ts'
 import { MINUTE_MS } from '../../platform/clock.ts'
 import { openToken, sealToken } from '../../platform/crypto/token.ts'
 import { invalidCursor } from '../../platform/http/errors.ts'
@@ -32,15 +31,21 @@ export async function registerExposureRoutes(app: HttpServer, services: Services
     },
     async ({ actor, params, query }) => {
       const { vulnerability } = params
+      const { credential } = actor
       const { scope = 'runtime', cursor } = query
       const now = services.clock.now().getTime()
       const bound = { v: vulnerability.toUpperCase(), o: actor.org_id, s: scope }
       const from = cursor === undefined ? null : openToken<ExposureCursor>(services.cursorKey, cursor)
-      if (cursor !== undefined && (from === null || !isBoundTo(from, bound) || from.x <= now)) throw invalidCursor()
+      if (
+        cursor !== undefined &&
+        (from === null || from.v !== bound.v || from.o !== bound.o || from.s !== scope || from.x <= now)
+      )
+        throw invalidCursor()
       const answer = await answerExposure(services, actor.org_id, {
         vulnerability,
         countsExcluded: scope === 'all',
-        showsApprovals: canReadDeployments(actor),
+        // People who may view see both.
+        showsApprovals: credential.type === 'user' || credential.scopes.includes('read:deployments'),
       })
       const start = from?.n ?? 0
       const { page, next, state } = selectExposurePage(answer, start)
@@ -50,13 +55,4 @@ export async function registerExposureRoutes(app: HttpServer, services: Services
       return { data: { ...page, next_cursor, complete: start === 0 && next === null } }
     },
   )
-}
-
-function isBoundTo(cursor: ExposureCursor, { v, o, s }: Pick<ExposureCursor, 'v' | 'o' | 's'>): boolean {
-  return cursor.v === v && cursor.o === o && cursor.s === s
-}
-
-/** Who approved a deployment is a fact of it. People who may view see both. */
-function canReadDeployments({ credential }: Actor): boolean {
-  return credential.type === 'user' || credential.scopes.includes('read:deployments')
 }

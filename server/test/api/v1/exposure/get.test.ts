@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
+import { assignPlan } from '../../../../src/access/manage-access.ts'
 import type { HostSource } from '../../../../src/codehosts/host-event.ts'
+import { DAY_MS } from '../../../../src/platform/clock.ts'
+import { removeExpired } from '../../../../src/retention/remove-expired.ts'
 import { type Caller, startTestApi, type TestApi } from '../../../support/api.ts'
 import { assertError } from '../../../support/assert-error.ts'
 import { createRun } from '../../../support/ci-runs.ts'
@@ -258,4 +261,30 @@ test('deployments of opened gates count by their address, and who approved them 
   assert.equal((await expose(CVE, reader)).affected[0].approvals, null)
   const other = await api.caller({ orgId: caller.orgId, scopes: ['read:deployments'] })
   assert.equal((await ask(CVE, other)).status, 403)
+})
+
+test('what is evidence of a deployment that runs stays with its file, however old it is', async () => {
+  await importRecords(api, log4shell())
+  const { id } = await send([`${LOG4J}@2.14.1`, 'pkg:npm/a@1.0.0'], FIRST)
+  const later = [await send([`${LOG4J}@2.17.0`], SECOND), await send(['pkg:npm/b@1.0.0'], THIRD)]
+  const running = await deploy(FIRST)
+  await assignPlan(api.services, caller.slug, 'team')
+  api.clock.advance(400 * DAY_MS)
+  await removeExpired(api.services, { sliceMs: Number.POSITIVE_INFINITY })
+  const { affected } = await expose()
+  assert.deepEqual(
+    affected.map((one: Json) => [one.deployment_id, one.component.version]),
+    [[running, '2.14.1']],
+  )
+  const read = (upload: string) => api.request('GET', `/v1/sboms/${upload}/document`, { key: caller.key })
+  assert.equal((await read(id)).status, 200)
+  await deploy(THIRD)
+  api.clock.advance(400 * DAY_MS)
+  await removeExpired(api.services, { sliceMs: Number.POSITIVE_INFINITY })
+  const rows = await api.services.sql`select id from sboms where org_id = ${caller.orgId}`
+  assert.deepEqual(
+    rows.map((row) => row.id),
+    [later[1].id],
+    'only the newest stays when the first is replaced',
+  )
 })

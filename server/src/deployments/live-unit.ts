@@ -1,5 +1,5 @@
-import type { TrustClass } from '../../ci/runs/trust.ts'
-import { matchEnvironment } from '../../repositories/repository-identity.ts'
+import type { TrustClass } from '../ci/runs/trust.ts'
+import { matchEnvironment } from '../repositories/repository-identity.ts'
 
 /** What of a deployment says where it runs. */
 export type LiveFacts = {
@@ -21,7 +21,10 @@ export type LiveFacts = {
   live_lane: TrustClass | null
 }
 
-/** A unit, and who speaks of it. */
+/**
+ * A unit, and who speaks of it. What others say stands beside it and ends nothing there (trust §1).
+ * A unit is a text that is equal for equal units, and has no meaning beyond that.
+ */
 export type LivePlace = { unit: string; lane: TrustClass }
 
 /**

@@ -1,7 +1,7 @@
-import { buildAttemptRepository, buildLinkedRepository } from '../../ci/runs/run.store.ts'
-import { TRUST_CLASSES, type TrustClass } from '../../ci/runs/trust.ts'
-import type { Db, Tx } from '../../platform/db/sql.ts'
-import type { DeploymentKey } from '../deployment-state.ts'
+import { buildAttemptFact, buildAttemptRepository, buildLinkedRepository } from '../ci/runs/run.store.ts'
+import { TRUST_CLASSES, type TrustClass } from '../ci/runs/trust.ts'
+import type { Db, Tx } from '../platform/db/sql.ts'
+import type { DeploymentKey } from './deployment-state.ts'
 import type { LiveFacts, LivePlace } from './live-unit.ts'
 
 /** What says where a deployment runs; null if there is no such deployment. */
@@ -14,13 +14,8 @@ export async function findLiveFacts(db: Db, { org_id, id }: DeploymentKey): Prom
         deployment.host || '/' || deployment.repository_full_name, ${buildAttemptRepository(db, org_id, 'deployment')},
         deployment.repository_full_name
       ) as address,
-      (
-        select ${buildLinkedRepository(db, org_id)}
-        from ci_runs run
-        where run.org_id = ${org_id}
-          and run.id = deployment.pipeline_run_id
-          and deployment.host_id is null
-      ) as linked,
+      case when deployment.host_id is null then ${buildAttemptFact(db, org_id, 'deployment', buildLinkedRepository(db, org_id))} end
+        as linked,
       case when deployment.host_id is not null then 'verified' else coalesce(
         (
           select coalesce(gate.opener_lane, gate.lane)
@@ -28,27 +23,13 @@ export async function findLiveFacts(db: Db, { org_id, id }: DeploymentKey): Prom
           where gate.org_id = ${org_id}
             and gate.deployment_id = deployment.id
         ),
-        (
-          select run.trust
-          from ci_runs run
-          where run.org_id = ${org_id}
-            and run.id = deployment.pipeline_run_id
-        ),
+        ${buildAttemptFact(db, org_id, 'deployment', db`run.trust`)},
         'self_reported'
       ) end as lane
     from deployments deployment
     where deployment.org_id = ${org_id}
       and deployment.id = ${id}`
   return row ?? null
-}
-
-/** Stores the unit of a locked deployment. */
-export async function updateLivePlace(tx: Tx, { org_id, id }: DeploymentKey, { unit, lane }: LivePlace): Promise<void> {
-  await tx`
-    update deployments
-    set live_unit = ${unit}, live_lane = ${lane}
-    where org_id = ${org_id}
-      and id = ${id}`
 }
 
 /**
@@ -108,15 +89,6 @@ export async function deleteLiveUnit(
       ${succeededUntil === null ? tx`` : tx`and since <= ${succeededUntil}`}`
 }
 
-/** Stores when somebody said that a locked deployment no longer runs. */
-export async function updateLiveEnded(tx: Tx, { org_id, id }: DeploymentKey, at: Date): Promise<void> {
-  await tx`
-    update deployments
-    set live_ended_at = ${at}, updated_at = ${at}
-    where org_id = ${org_id}
-      and id = ${id}`
-}
-
 /** Whether a deployment runs, and the lane of who says so; null if it does not. */
 export async function findLiveLane(db: Db, { org_id, id }: DeploymentKey): Promise<TrustClass | null> {
   const [row] = await db<{ lane: TrustClass }[]>`
@@ -142,18 +114,6 @@ export async function listWithoutUnit(db: Db, limit: number): Promise<Deployment
     limit ${limit}`
 }
 
-/** Gives a locked deployment of an opened gate the time of its success, if it has none. */
-export async function updateMissingSuccess(tx: Tx, { org_id, id }: DeploymentKey): Promise<void> {
-  await tx`
-    update deployments
-    set live_at = coalesce(live_at, succeeded_at, deployed_at, updated_at),
-      succeeded_at = coalesce(succeeded_at, deployed_at, updated_at)
-    where org_id = ${org_id}
-      and id = ${id}
-      and host_id is null
-      and status = 'success'`
-}
-
 const LANES = [...TRUST_CLASSES]
 
 /** SQL: whether a deployment runs. `alias` is that of `deployments`. */
@@ -168,8 +128,8 @@ export function buildIsLive(db: Db, alias: string) {
 }
 
 /**
- * SQL: `live` of a deployment: since when it runs in which slot, and null if it does not. A
- * statement is stale if a stronger lane has stated a later success in the same unit (decisions §11).
+ * SQL: `live` of a deployment: since when it runs in which slot, and null if it does not. It is
+ * stale if a stronger lane has stated a later success in the same unit (decisions §11).
  */
 export function buildLive(db: Db, alias: string) {
   const of = db(alias)
@@ -191,10 +151,11 @@ export function buildLive(db: Db, alias: string) {
   )`
 }
 
-/** SQL: the deployments of an organization that run, with `since`. */
+/** SQL: the deployments of an organization that run, with `since` and when their runs began. */
 export function buildLiveDeployments(db: Db, orgId: string) {
   return db`
-    select deployment.*, live.unit, live.lane, live.since
+    select deployment.*, live.unit, live.lane, live.since,
+      coalesce(deployment.run_created_at, deployment.created_at) as begun_at
     from live_deployments live
     join deployments deployment on deployment.org_id = live.org_id and deployment.id = live.deployment_id
     where live.org_id = ${orgId}

@@ -1,13 +1,17 @@
-import type { Tx } from '../../platform/db/sql.ts'
-import { publishUpdates, update } from '../../platform/queue/update.ts'
-import type { DeploymentKey } from '../deployment-state.ts'
-import { deleteLiveUnit, findLiveFacts, lockLiveUnit, updateLivePlace, updateLiveUnit } from './live.store.ts'
+import type { Tx } from '../platform/db/sql.ts'
+import { publishUpdates, update } from '../platform/queue/update.ts'
+import { updateLivePlace } from './deployment-state.store.ts'
+import type { DeploymentKey } from './deployment-state.ts'
+import { deleteLiveUnit, findLiveFacts, lockLiveUnit, updateLiveUnit } from './live-deployment.store.ts'
 import { formatLiveUnit, type LivePlace } from './live-unit.ts'
 
 /**
  * Finds anew what runs where a locked deployment does, and where it was stored before. The answer
  * depends on what is stored of deployments alone: not on the order in which they succeeded, and not
  * on the order in which that became known. Calls for one unit wait for each other.
+ *
+ * Whoever calls it has locked the deployment. The unit is locked after it and is the last lock, so
+ * that two callers do not wait for each other.
  */
 export async function refreshLive(tx: Tx, key: DeploymentKey): Promise<void> {
   const facts = await findLiveFacts(tx, key)

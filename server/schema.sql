@@ -733,6 +733,7 @@ CREATE UNIQUE INDEX components_by_id ON public.components USING btree (org_id, i
 CREATE UNIQUE INDEX components_by_identity ON public.components USING btree (org_id, identity_hash);
 CREATE INDEX components_by_name ON public.components USING btree (org_id, name_key text_pattern_ops);
 CREATE INDEX components_by_package ON public.components USING btree (org_id, package_key text_pattern_ops);
+CREATE INDEX components_by_source ON public.components USING btree (org_id, source_name) WHERE (source_name IS NOT NULL);
 
 create table configured_gates (
   org_id uuid not null,
@@ -1008,6 +1009,11 @@ create table deployments (
   asked_evidence jsonb,
   marks jsonb not null default '[]'::jsonb,
   awaiting text[],
+  live_at timestamp(3) with time zone,
+  inactive_at timestamp(3) with time zone,
+  live_ended_at timestamp(3) with time zone,
+  live_unit text collate "C",
+  live_lane text collate "C",
   constraint deployments_pkey PRIMARY KEY (org_id, id),
   constraint deployments_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
   constraint deployments_approvals_check CHECK ((jsonb_typeof(approvals) = 'array'::text)),
@@ -1046,6 +1052,7 @@ CREATE INDEX deployments_by_repository ON public.deployments USING btree (org_id
 CREATE INDEX deployments_by_run ON public.deployments USING btree (org_id, pipeline_run_id, created_at, id);
 CREATE INDEX deployments_by_status ON public.deployments USING btree (org_id, status, created_at, id);
 CREATE INDEX deployments_by_success ON public.deployments USING btree (org_id, provider, repository_id, environment, created_at, id) WHERE (succeeded_at IS NOT NULL);
+CREATE INDEX deployments_by_unit ON public.deployments USING btree (org_id, live_unit, live_lane, live_at, id) WHERE (live_unit IS NOT NULL);
 CREATE INDEX deployments_by_workflow ON public.deployments USING btree (org_id, workflow_name, created_at, id);
 CREATE INDEX deployments_by_workflow_path ON public.deployments USING btree (org_id, workflow_path, created_at, id);
 CREATE INDEX deployments_succeeded_by_place ON public.deployments USING btree (org_id, repository_full_name, environment, created_at, id) WHERE ((status = 'success'::text) OR (succeeded_at IS NOT NULL));
@@ -1053,6 +1060,7 @@ CREATE INDEX deployments_to_answer ON public.deployments USING btree (answer_unt
 CREATE INDEX deployments_to_evaluate ON public.deployments USING btree (created_at) WHERE ((policies_asked_at IS NULL) AND (custom_rule_state = 'pending'::text));
 CREATE INDEX deployments_to_evaluate_again ON public.deployments USING btree (policies_again_at) WHERE ((policies_again_at IS NOT NULL) AND (custom_rule_state = 'pending'::text));
 CREATE INDEX deployments_waiting ON public.deployments USING btree (org_id, created_at, id) WHERE ((status = 'pending_approval'::text) AND (custom_rule_state = 'pending'::text));
+CREATE INDEX deployments_without_unit ON public.deployments USING btree (created_at) WHERE ((live_unit IS NULL) AND ((succeeded_at IS NOT NULL) OR ((status = 'success'::text) AND (host_id IS NULL))));
 
 create table environment_facts (
   org_id uuid not null,
@@ -1264,6 +1272,7 @@ create table intel_advisories (
   constraint intel_advisories_pkey PRIMARY KEY (id),
   constraint intel_advisories_severity_check CHECK ((severity = ANY (ARRAY['critical'::text, 'high'::text, 'medium'::text, 'low'::text, 'info'::text])))
 );
+CREATE INDEX intel_advisories_by_upstream ON public.intel_advisories USING gin (upstream) WHERE (upstream <> '{}'::text[]);
 
 create table intel_affected (
   advisory_id text collate "C" not null,
@@ -1615,6 +1624,23 @@ create table links (
 );
 CREATE INDEX links_by_role ON public.links USING btree (org_id, custom_role_id) WHERE (custom_role_id IS NOT NULL);
 CREATE UNIQUE INDEX open_invitations ON public.links USING btree (org_id, email) WHERE ((kind = 'invitation'::text) AND (closed_at IS NULL));
+
+create table live_deployments (
+  org_id uuid not null,
+  unit text collate "C" not null,
+  lane text collate "C" not null,
+  deployment_id text collate "C",
+  since timestamp(3) with time zone,
+  ended_at timestamp(3) with time zone,
+  ended_reason text,
+  constraint live_deployments_pkey PRIMARY KEY (org_id, unit, lane),
+  constraint live_deployments_check CHECK (((deployment_id IS NULL) = (since IS NULL))),
+  constraint live_deployments_check1 CHECK (((ended_at IS NULL) = (ended_reason IS NULL))),
+  constraint live_deployments_ended_reason_check CHECK ((ended_reason = ANY (ARRAY['inactive'::text, 'stated'::text]))),
+  constraint live_deployments_lane_check CHECK ((lane = ANY (ARRAY['verified'::text, 'self_reported'::text, 'untrusted'::text]))),
+  constraint live_deployments_unit_check CHECK (((length(unit) >= 1) AND (length(unit) <= 2000)))
+);
+CREATE INDEX live_deployments_by_deployment ON public.live_deployments USING btree (org_id, deployment_id);
 
 create table log_checkpoints (
   size bigint not null,
@@ -2310,6 +2336,7 @@ create table sboms (
   removed bigint[] not null,
   removed_since timestamp(3) with time zone[] not null,
   created_at timestamp(3) with time zone not null,
+  package_types text[] collate "C" not null default '{}'::text[],
   constraint sboms_pkey PRIMARY KEY (org_id, no),
   constraint sboms_org_id_stream_id_fkey FOREIGN KEY (org_id, stream_id) REFERENCES inventory_streams(org_id, id) ON DELETE CASCADE
 );

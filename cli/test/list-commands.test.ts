@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { createRun } from '../../server/test/support/ci-runs.ts'
+import { deployOnHost, importRecords, sendSbom } from '../../server/test/support/exposure-world.ts'
 import { approverOf, configureGate, getDeployment, openGate } from '../../server/test/support/gates.ts'
+import { insertConnection } from '../../server/test/support/host-objects.ts'
 import { uploadReport } from '../../server/test/support/reports.ts'
 import { sarif, sarifResult } from '../../server/test/support/sarif.ts'
 import { COMMANDS } from '../src/commands/commands.ts'
@@ -145,6 +147,26 @@ test('1: an error of the API in one line: the scope, the plan, what does not exi
   assert.match(missing.stderr, /\(404 not_found/)
 })
 
+test('exposure exits with 3, 4 and 0 for affected, unknown and neither, and with 1 for an id that nobody knows', async () => {
+  const source = await insertConnection(api.services.sql, caller.orgId)
+  const record = { id: 'CVE-2026-30000', modified: '2026-03-01T00:00:00Z' }
+  const ranges = [{ type: 'SEMVER', events: [{ introduced: '0' }, { fixed: '2.0.0' }] }]
+  await importRecords(api, { ...record, affected: [{ package: { ecosystem: 'npm', name: 'lib' }, ranges }] })
+  const ask = (...args: string[]) => call(['exposure', record.id, ...args])
+  assert.equal((await ask()).code, 0)
+  await deployOnHost(api, source, { id: '7001', commit: '1'.repeat(40) })
+  const unknown = await ask()
+  assert.deepEqual([unknown.code, /production +no_sbom/.test(unknown.stdout)], [4, true], unknown.stdout)
+  await sendSbom(api, caller, ['pkg:npm/lib@1.0.0'], { commitSha: '1'.repeat(40) })
+  const affected = await ask()
+  assert.equal(affected.code, 3)
+  assert.match(affected.stdout, /1 are affected[\s\S]*acme\/shop +production +unknown +pkg:npm\/lib@1\.0\.0 +2\.0\.0/)
+  const { code, json } = await ask('--json')
+  assert.deepEqual([code, json.counts.affected, json.complete, json.next_cursor], [3, 1, true, null])
+  const none = await call(['exposure', 'CVE-2026-39999'])
+  assert.deepEqual([none.code, /unknown_vulnerability/.test(none.stderr)], [1, true])
+})
+
 const WRONG: [args: string[], message: RegExp][] = [
   [['findings', '--limit', '0'], /--limit must be an integer from 1/],
   [['runs', '--status', 'done'], /--status must be one of queued, in_progress/],
@@ -164,7 +186,7 @@ for (const [args, message] of WRONG) {
 }
 
 test('every list and answer has help with examples', async () => {
-  for (const name of [...LISTS, 'approve', 'reject', 'explain', 'report']) {
+  for (const name of [...LISTS, 'approve', 'reject', 'explain', 'exposure', 'report']) {
     const { code, stdout } = await call([name, '--help'])
     assert.equal(code, 0)
     assert.match(stdout, new RegExp(`^usage: shiplock ${name} [\\s\\S]*\\nexamples:\\n  shiplock ${name}`))

@@ -150,6 +150,7 @@ begin
       ('known_browsers', 'insert, update, delete'),
       ('landings', 'insert, update'),
       ('links', 'insert, update, delete'),
+      ('live_deployments', 'insert, update, delete'),
       ('log_checkpoints', 'insert, update (mac)'),
       ('log_entries', 'insert, update (leaf_index, mac)'),
       ('log_key', 'insert'),

@@ -42,7 +42,11 @@ import { answerRoutes, registerDeploymentDecisionRoutes } from './deployments/ap
 import { DeploymentDecision } from './deployments/approvals/answer.schema.ts'
 import { DeploymentBoard } from './deployments/board.schema.ts'
 import { registerPolicyChangeRoutes } from './deployments/decisions/policy-change.routes.ts'
-import { registerDeploymentBoardRoutes, registerDeploymentRoutes } from './deployments/deployment.routes.ts'
+import {
+  registerDeploymentBoardRoutes,
+  registerDeploymentRoutes,
+  registerLiveRoutes,
+} from './deployments/deployment.routes.ts'
 import { Deployment } from './deployments/deployment.schema.ts'
 import { registerEnvironmentRoutes } from './deployments/environments/environment.routes.ts'
 import { EnvironmentEntry } from './deployments/environments/environment.schema.ts'
@@ -54,6 +58,8 @@ import { registerPendingChangeRoutes } from './deployments/gates/pending-change.
 import { PendingChange } from './deployments/gates/pending-change.schema.ts'
 import { registerComponentRoutes } from './inventory/components/component.routes.ts'
 import { Component, ComponentWithOccurrences, Occurrence } from './inventory/components/component.schema.ts'
+import { registerExposureRoutes } from './inventory/exposure/exposure.routes.ts'
+import { Exposure } from './inventory/exposure/exposure.schema.ts'
 import { registerSbomRoutes } from './inventory/sboms/sbom.routes.ts'
 import { registerOrganizationRoutes, registerUsageRoutes } from './organizations/organization.routes.ts'
 import { createHttpServer, type HttpServer } from './platform/http/http-server.ts'
@@ -164,6 +170,7 @@ const SHARED_SCHEMAS = [
   Component,
   ComponentWithOccurrences,
   Occurrence,
+  Exposure,
   FindingStream,
   Finding,
   Issue,
@@ -197,6 +204,7 @@ const ROUTES = [
   registerStreamRoutes,
   registerFindingRoutes,
   registerComponentRoutes,
+  registerExposureRoutes,
   registerSbomExportRoutes,
   registerArtifactRoutes,
   registerSbomRoutes,
@@ -205,6 +213,7 @@ const ROUTES = [
   registerAlertRoutes,
   registerResultRoutes,
   registerDeploymentRoutes,
+  registerLiveRoutes,
   answerRoutes,
   registerGateRoutes,
   registerSigningKeyRoutes,

@@ -20,6 +20,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<AnyCommand>>> = {
   components: async () => (await import('../lists/components.ts')).componentsCommand,
   'sbom export': async () => (await import('./sbom-export.ts')).sbomExportCommand,
   explain: async () => (await import('../lists/explain.ts')).explainCommand,
+  exposure: async () => (await import('../lists/exposure.ts')).exposureCommand,
   'stream list': async () => (await import('../lists/streams.ts')).streamListCommand,
   'stream end': async () => (await import('../lists/streams.ts')).streamEndCommand,
   'stream take-over': async () => (await import('../lists/streams.ts')).streamTakeOverCommand,

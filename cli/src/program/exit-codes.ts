@@ -7,4 +7,7 @@ export const EXIT = {
   notApproved: 3,
   /** `report`: `--threshold` is not reached, or `--fail-on` is exceeded. */
   exceeded: 4,
+  /** `exposure`: a deployment that runs is affected; none is, and about some it is not known. */
+  affected: 3,
+  unknown: 4,
 } as const

@@ -43,7 +43,10 @@ const BoardCell = Closed({
   repository_full_name: Type.String({ description: 'The repository as `owner/name`.' }),
   environment: Type.String({ description: 'The environment.' }),
   running: Nullable(BoardDeployment, {
-    description: 'What runs there: the last deployment that succeeded. Null if none did.',
+    description: 'What runs there: of what runs, the deployment that succeeded last. Null if nothing does.',
+  }),
+  beside: Type.Array(BoardDeployment, {
+    description: 'What runs there as well: deployments by other workflows or jobs, or as stated by others. At most 20.',
   }),
   newer: Nullable(BoardDeployment, {
     description: 'The latest deployment, if it is not the running one. It waits, is in progress or did not succeed.',

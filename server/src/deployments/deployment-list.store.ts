@@ -2,10 +2,12 @@ import { buildAttemptRepository } from '../ci/runs/run.store.ts'
 import { buildPageCondition } from '../platform/db/page.ts'
 import type { Db } from '../platform/db/sql.ts'
 import type { Page, PageRow } from '../platform/http/lists.ts'
+import { compareTexts } from '../platform/text.ts'
 import { isSameEnvironment } from '../repositories/repository-identity.ts'
 import type { BoardCell, BoardDeployment } from './board.schema.ts'
 import type { DeploymentStatus } from './deployment.schema.ts'
 import { OWN_RULE } from './deployment-state.ts'
+import { buildIsLive, buildLive, buildLiveDeployments } from './live-deployment.store.ts'
 
 /** Values that the columns of a deployment must equal. */
 export type DeploymentFilter = {
@@ -16,6 +18,8 @@ export type DeploymentFilter = {
   workflow_path?: string | undefined
   pipeline_run_id?: string | undefined
   commit_sha?: string | undefined
+  /** Whether it runs now. */
+  live?: boolean | undefined
 }
 
 /** Returns one page of deployments, newest first, and one more row when there is a next page. */
@@ -38,6 +42,7 @@ export function listDeployments(
       ${equals(db, 'pipeline_run_id', filter)}
       ${equals(db, 'commit_sha', filter)}
       ${recovered === undefined ? db`` : db`and ${hasRecovered(db)} = ${recovered}`}
+      ${filter.live === undefined ? db`` : db`and ${buildIsLive(db, 'deployment')} = ${filter.live}`}
     order by deployment.created_at desc, deployment.id desc
     limit ${page.limit + 1}`
 }
@@ -89,14 +94,14 @@ export function isOverdue(db: Db, now: Date, alias = 'deployment') {
   return db`(${of}.answer_until is not null and ${of}.answer_until <= ${now})`
 }
 
-function equals(db: Db, column: Exclude<keyof DeploymentFilter, 'status'>, filter: DeploymentFilter) {
+function equals(db: Db, column: Exclude<keyof DeploymentFilter, 'status' | 'live'>, filter: DeploymentFilter) {
   const value = filter[column]
   return value === undefined ? db`` : db`and deployment.${db(column)} = ${value}`
 }
 
 /**
- * Returns the deployment as JSON text, or null when there is none created at or after
- * `retainedSince`.
+ * Returns the deployment as JSON text, or null when there is none that runs or was created at or
+ * after `retainedSince`.
  */
 export async function findDeployment(
   db: Db,
@@ -109,7 +114,7 @@ export async function findDeployment(
     from deployments deployment
     where deployment.org_id = ${orgId}
       and deployment.id = ${id}
-      and deployment.created_at >= ${retainedSince}`
+      and (deployment.created_at >= ${retainedSince} or ${buildIsLive(db, 'deployment')})`
   return row?.json ?? null
 }
 
@@ -132,7 +137,7 @@ function deploymentJson(db: Db, now: Date) {
         deployment.previous_attempt_id, deployment.superseded_by_id, rfc3339(deployment.created_at) as created_at,
         rfc3339(deployment.updated_at) as updated_at, deployment.reviews, deployment.approvals,
         deployment.external_custom_rules, deployment.bypass, deployment.override, deployment.self_approved,
-        deployment.policy_evaluation
+        deployment.policy_evaluation, ${buildLive(db, 'deployment')} as live
     ) item
   )`
 }
@@ -160,6 +165,7 @@ function unlessOverdue(db: Db, column: string, overdue: string | null, now: Date
 
 const CELLS_MAX = 4000
 const WAITING_MAX = 200
+const BESIDE_MAX = 20
 const MESSAGE_CHARS_MAX = 200
 
 type BoardFilter = {
@@ -170,8 +176,9 @@ type BoardFilter = {
 }
 
 /**
- * The repositories and environments of an organization, by name, with what runs there. Each step
- * finds the next place in the index, and then two rows of it, however many deployments it has.
+ * The repositories and environments of an organization, by name, with what runs there, however old
+ * it is. Each step finds the next place in the index, and then one row of it, however many
+ * deployments it has.
  */
 export async function listBoardCells(
   db: Db,
@@ -180,19 +187,35 @@ export async function listBoardCells(
 ): Promise<{ cells: BoardCell[]; truncated: boolean }> {
   const { now } = filter
   const cells = await db<(BoardCell & Omit<Place, 'environment'>)[]>`
-    with recursive place as (${buildPlaces(db, orgId)})
-    select cell.repository_full_name, ${buildPlaceColumns(db, orgId, 'latest')}, ${boardJson(db, 'running', now)} as running,
-      case when latest.id is distinct from running.id then ${boardJson(db, 'latest', now)} end as newer
+    with recursive place as (${buildPlaces(db, orgId)}),
+    live as (
+      select deployment.repository_full_name, deployment.environment,
+        json_agg(${boardJson(db, 'deployment', now)} order by deployment.since desc, deployment.id desc) as running,
+        array_agg(deployment.id) as ids
+      from (${buildLiveDeployments(db, orgId)}) deployment
+      group by deployment.repository_full_name, deployment.environment
+    )
+    select cell.repository_full_name, ${buildPlaceColumns(db, orgId, 'shown')}, live.running -> 0 as running,
+      case when latest.id = any(live.ids) then null else ${boardJson(db, 'latest', now)} end as newer,
+      coalesce((
+        select json_agg(item.value)
+        from json_array_elements(live.running) with ordinality item (value, at)
+        where item.at between 2 and ${BESIDE_MAX + 1}
+      ), '[]') as beside
     from (
       select repository_full_name, environment
       from place
       where ${matches(db, 'place', filter)}
       limit ${CELLS_MAX + 1}
     ) cell
-    cross join lateral (${buildLatest(db, orgId, filter, db``)}) latest
-    left join lateral (
-      ${buildLatest(db, orgId, filter, db`and (deployment.status = 'success' or deployment.succeeded_at is not null)`)}
-    ) running on true
+    left join lateral (${buildLatest(db, orgId, filter)}) latest on true
+    left join live on live.repository_full_name = cell.repository_full_name and live.environment = cell.environment
+    cross join lateral (
+      select deployment.*
+      from deployments deployment
+      where deployment.org_id = ${orgId}
+        and deployment.id = coalesce(latest.id, live.ids[1])
+    ) shown
     order by cell.repository_full_name, cell.environment`
   return { cells: mergeSpellings(cells.slice(0, CELLS_MAX)), truncated: cells.length > CELLS_MAX }
 }
@@ -206,9 +229,15 @@ function mergeSpellings(cells: (BoardCell & Omit<Place, 'environment'>)[]): Boar
     const isOne = own.every((cell) => isSameEnvironment(provider, environment, cell.environment, address))
     const latest = findNewest(own.map(({ newer, running }) => newer ?? running))
     if (own.length === 1 || !isOne || latest === null) return own
-    const running = findNewest(own.map((cell) => cell.running))
-    const newer = latest.id === running?.id ? null : latest
-    return [{ repository_full_name: latest.repository_full_name, environment: latest.environment, running, newer }]
+    const [running = null, ...beside] = own
+      .flatMap((cell) => [cell.running, ...cell.beside])
+      .filter((each) => each !== null)
+      .toSorted((a, b) => compareTexts(b.deployed_at ?? '', a.deployed_at ?? '') || compareTexts(b.id, a.id))
+    const newer = [running, ...beside].some((each) => each?.id === latest.id) ? null : latest
+    const { repository_full_name } = latest
+    return [
+      { repository_full_name, environment: latest.environment, running, newer, beside: beside.slice(0, BESIDE_MAX) },
+    ]
   })
 }
 
@@ -241,7 +270,7 @@ function firstPlace(db: Db, orgId: string, after: ReturnType<Db>) {
     limit 1`
 }
 
-function buildLatest(db: Db, orgId: string, { retainedSince }: BoardFilter, condition: ReturnType<Db>) {
+function buildLatest(db: Db, orgId: string, { retainedSince }: BoardFilter) {
   return db`
     select deployment.*
     from deployments deployment
@@ -249,7 +278,6 @@ function buildLatest(db: Db, orgId: string, { retainedSince }: BoardFilter, cond
       and deployment.repository_full_name = cell.repository_full_name
       and deployment.environment = cell.environment
       and deployment.created_at >= ${retainedSince}
-      ${condition}
     order by deployment.created_at desc, deployment.id desc
     limit 1`
 }

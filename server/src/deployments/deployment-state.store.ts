@@ -11,6 +11,7 @@ import {
   OWN_RULE,
   type RequiredGate,
 } from './deployment-state.ts'
+import type { LivePlace } from './live-unit.ts'
 import type { StoredEvaluation } from './policy-evaluation.ts'
 
 /** PostgreSQL notifications on this channel carry the id of an opened gate that changed. */
@@ -241,7 +242,10 @@ export async function updateStated(
       and id = ${id}`
 }
 
-/** Updates the status of an approved deployment. A null `deployedAt` keeps the stored time. */
+/**
+ * Updates the status of an approved deployment of an opened gate. `deployedAt` is when it
+ * succeeded, and null for every other status.
+ */
 export async function updateDeploymentStatus(
   tx: Tx,
   { org_id, id }: DeploymentKey,
@@ -250,7 +254,8 @@ export async function updateDeploymentStatus(
 ): Promise<void> {
   await tx`
     update deployments
-    set status = ${status}, deployed_at = coalesce(${deployedAt}, deployed_at), updated_at = ${at}
+    set status = ${status}, deployed_at = coalesce(${deployedAt}, deployed_at), succeeded_at = ${deployedAt},
+      live_at = ${deployedAt}, updated_at = ${at}
     where org_id = ${org_id}
       and id = ${id}`
   await publishUpdates(tx, org_id, [update('deployment', id)])
@@ -437,4 +442,34 @@ export async function updateOverride(tx: Tx, { org_id, id }: DeploymentKey, over
     set override = ${tx.json(override as never)}, updated_at = ${at}
     where org_id = ${org_id}
       and id = ${id}`
+}
+
+/** Stores the unit of a locked deployment. */
+export async function updateLivePlace(tx: Tx, { org_id, id }: DeploymentKey, { unit, lane }: LivePlace): Promise<void> {
+  await tx`
+    update deployments
+    set live_unit = ${unit}, live_lane = ${lane}
+    where org_id = ${org_id}
+      and id = ${id}`
+}
+
+/** Stores when somebody said that a locked deployment no longer runs. */
+export async function updateLiveEnded(tx: Tx, { org_id, id }: DeploymentKey, at: Date): Promise<void> {
+  await tx`
+    update deployments
+    set live_ended_at = ${at}, updated_at = ${at}
+    where org_id = ${org_id}
+      and id = ${id}`
+}
+
+/** Gives a locked deployment of an opened gate the time of its success, if it has none. */
+export async function updateMissingSuccess(tx: Tx, { org_id, id }: DeploymentKey): Promise<void> {
+  await tx`
+    update deployments
+    set live_at = coalesce(live_at, succeeded_at, deployed_at, updated_at),
+      succeeded_at = coalesce(succeeded_at, deployed_at, updated_at)
+    where org_id = ${org_id}
+      and id = ${id}
+      and host_id is null
+      and status = 'success'`
 }

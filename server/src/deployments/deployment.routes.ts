@@ -13,8 +13,8 @@ import { update } from '../platform/queue/update.ts'
 import type { Services } from '../services.ts'
 import { appendFacts } from './append-facts.ts'
 import { DeploymentBoard, DeploymentBoardQuery } from './board.schema.ts'
-import { updateDeployment } from './decisions/update-deployment.ts'
-import { Deployment, DeploymentPath, DeploymentQuery, DeploymentUpdate } from './deployment.schema.ts'
+import { closeLiveDeployment, updateDeployment } from './decisions/update-deployment.ts'
+import { Deployment, DeploymentPath, DeploymentQuery, DeploymentUpdate, LiveEnd } from './deployment.schema.ts'
 import { findDeployment, listBoardCells, listDeployments, listWaitingOnBoard } from './deployment-list.store.ts'
 
 export async function registerDeploymentRoutes(app: HttpServer, services: Services): Promise<void> {
@@ -25,7 +25,9 @@ export async function registerDeploymentRoutes(app: HttpServer, services: Servic
       schema: {
         operationId: 'listDeployments',
         summary: 'List deployments',
-        description: 'Returns the deployments of the organization, newest first.',
+        description:
+          'Returns the deployments of the organization, newest first. With `live=true` those that run now: the last ' +
+          'success of each environment and slot of a repository, unless it has ended.',
         tags: ['Deployments'],
         querystring: DeploymentQuery,
         response: { 200: ListEnvelope(Deployment, 'A page of deployments.') },
@@ -34,7 +36,9 @@ export async function registerDeploymentRoutes(app: HttpServer, services: Servic
     async (request, reply) => {
       const { query, actor } = request
       const context = listContext(services, request)
-      const page = readPage(query, context)
+      const read = readPage(query, context)
+      // What runs is not old.
+      const page = query.live === true && read.asked[0] === null ? { ...read, since: new Date(0) } : read
       const filter = {
         status: query.status,
         environment: query.environment,
@@ -42,7 +46,8 @@ export async function registerDeploymentRoutes(app: HttpServer, services: Servic
         workflow_name: query.workflow,
         workflow_path: query.workflow_path,
         pipeline_run_id: query.run_id,
-        commit_sha: query.commit,
+        commit_sha: query.commit_sha,
+        live: query.live,
       }
       const selection = { filter, recovered: query.recovered, now: context.now }
       const listed = await services.reads.read(async (sql) => {
@@ -101,6 +106,38 @@ export async function registerDeploymentRoutes(app: HttpServer, services: Servic
     async (request, reply) => {
       const { actor, params, body } = request
       await updateDeployment(services, actor, params.id, body)
+      return sendData(reply, await readDeployment(services, actor, params.id))
+    },
+  )
+}
+
+/** The end of what runs. */
+export async function registerLiveRoutes(app: HttpServer, services: Services): Promise<void> {
+  app.delete(
+    '/v1/deployments/:id/live',
+    {
+      config: {
+        scope: 'write:deployments',
+        permission: 'answer_deployment_gates',
+        fresh: true,
+        updates: ({ params }) => [update('deployment', params.id)],
+      },
+      schema: {
+        operationId: 'endLiveDeployment',
+        summary: 'State that a deployment no longer runs',
+        description:
+          'Ends a deployment that nothing has replaced, for example because its environment was removed. It is live ' +
+          'again if it succeeds again.\n\nErrors: 403 `forbidden` for a token or a key that may not speak about the ' +
+          'repository. 403 `other_lane` for a credential that can be trusted less than who says that it runs, such as an ' +
+          'API key about a deployment of a code host. 409 `not_live` if the deployment does not run.',
+        tags: ['Deployments'],
+        params: DeploymentPath,
+        querystring: LiveEnd,
+        response: { 200: Envelope(Deployment, 'The deployment.'), 403: ForbiddenResponse },
+      },
+    },
+    async ({ actor, params, query }, reply) => {
+      await closeLiveDeployment(services, actor, params.id, query.reason)
       return sendData(reply, await readDeployment(services, actor, params.id))
     },
   )

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { StatedUrl } from '../ci/runs/run.schema.ts'
+import { TRUST_CLASSES } from '../ci/runs/trust.ts'
 import { DeployedSubject, Subjects } from '../ci/subjects/subject.schema.ts'
 import { countFilter, definePageQuery, windowFilters } from '../platform/http/lists.ts'
 import { Closed, ItemId, Nullable, OneOf, Timestamp } from '../platform/http/schemas.ts'
@@ -239,12 +240,28 @@ export const DeploymentQuery = definePageQuery(100, 50, {
         'Return only deployments after which one from the same source has (`true`) or has not (`false`) succeeded for the repository and environment.',
     }),
   ),
-  commit: Type.Optional(
+  commit_sha: Type.Optional(
     Type.String({
       pattern: '^[0-9a-f]{40,64}$',
       description: 'Return only deployments of the commit with this full SHA.',
     }),
   ),
+  live: Type.Optional(
+    Type.Boolean({
+      description:
+        'Return only deployments that run now, however old they are unless `since` is sent; with `false` only those that do not.',
+    }),
+  ),
+})
+
+/** Body of endLiveDeployment. */
+export const LiveEnd = Closed({
+  reason: Type.String({
+    minLength: 3,
+    maxLength: 500,
+    pattern: '^[^\\u0000]+$',
+    description: 'Why it no longer runs, for the audit log.',
+  }),
 })
 
 export const DeploymentPath = Closed({
@@ -386,6 +403,21 @@ export const Deployment = Closed(
         'Whether an approval that counted is by who opened the deployment: who wrote to its run, opened the gate, created one of these credentials, or started the run on the code host.',
     }),
     policy_evaluation: Nullable(PolicyEvaluation),
+    live: Nullable(
+      Closed({
+        since: Type.String({ ...Timestamp, description: 'When it succeeded last.' }),
+        slot: defineNullableText(
+          'What deploys there: the path of the workflow file, or the job that opened the gate. Null if it is not known.',
+        ),
+        trust: OneOf(TRUST_CLASSES, { description: 'How far it can be trusted that it runs.' }),
+        stale: Type.Boolean({
+          description: 'Whether somebody who can be trusted more has stated a later deployment there.',
+        }),
+      }),
+      {
+        description: 'Set while the deployment runs: it succeeded last in its environment and slot, and has not ended.',
+      },
+    ),
     exposure: ShownExposure,
     subjects: Type.Optional(
       Type.Array(DeployedSubject, {

@@ -3,20 +3,30 @@ import type { Db, Tx } from '../platform/db/sql.ts'
 import { buildEnvironmentsEqual } from '../repositories/repository.store.ts'
 
 const PARTS = {
-  tables: ['deployment_answers', 'deployment_statuses', 'deployment_subjects', 'opened_gates', 'required_gates'],
+  tables: [
+    'deployment_answers',
+    'deployment_statuses',
+    'deployment_subjects',
+    'opened_gates',
+    'required_gates',
+    'live_deployments',
+  ],
   column: 'deployment_id',
 }
 
 /**
  * Deployments with their gates, answers and statuses. One that still waits for an approval stays,
- * however old it is.
+ * however old it is. So does one that runs, and its age counts from the day when it is replaced.
  */
 export const expiringDeployments = defineExpiringWithParts(
   {
     kind: 'deployments',
     table: 'deployments',
     order: 'created_at',
-    isExpired: (db, { before }) => db`item.created_at < ${before} and item.status <> 'pending_approval'`,
+    isExpired: (db, { before }) => db`
+      item.created_at < ${before}
+      and item.status <> 'pending_approval'
+      and not ${buildHasRunSince(db, before)}`,
   },
   async (tx, orgId, ids) => {
     await deleteReviews(tx, orgId, ids)
@@ -29,6 +39,40 @@ function isSameEnvironment(db: Db, alias: string) {
   return buildEnvironmentsEqual(db, [db`${db(alias)}.environment`, db`item.environment`], {
     provider: db`item.provider`,
   })
+}
+
+/** SQL: whether a deployment `item` runs, or has run at or after a time. */
+function buildHasRunSince(db: Db, time: Date) {
+  return db`(
+    case
+      when item.live_unit is null then item.succeeded_at is not null
+      else not exists (
+        select from deployments newer
+        where newer.org_id = item.org_id
+          and newer.live_unit = item.live_unit
+          and newer.live_lane = item.live_lane
+          and (newer.live_at, newer.id) > (item.live_at, item.id)
+          and newer.live_at < ${time}
+      )
+      and not exists (
+        select from live_deployments live
+        where live.org_id = item.org_id
+          and live.deployment_id = item.id
+          and live.ended_at < ${time}
+      )
+    end
+  )`
+}
+
+/** SQL: whether a deployment that is kept longer than its age belongs to a run `item`. */
+export function buildHasKeptDeployment(db: Db, before: Date) {
+  return db`exists (
+    select from deployments kept
+    where kept.org_id = item.org_id
+      and kept.pipeline_run_id = item.id
+      and kept.created_at < ${before}
+      and kept.live_unit is not null
+  )`
 }
 
 /** The reviews of a run belong to all deployments of the run to the environment. */

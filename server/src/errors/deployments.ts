@@ -220,3 +220,12 @@ export const tooManyPolicies = defineError({
   remedy: 'Delete one that is not used.',
   message: (max: number) => `An organization can have at most ${max} policies.`,
 })
+
+export const notLive = defineError({
+  status: 409,
+  code: 'not_live',
+  cause:
+    'The end of a deployment is stated that does not run: it has not succeeded, a later one has replaced it, or it has ended.',
+  remedy: 'List what runs with `GET /v1/deployments?live=true`.',
+  message: 'The deployment does not run.',
+})

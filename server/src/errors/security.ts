@@ -144,3 +144,12 @@ export const sbomTooLarge = defineError({
   remedy: 'Export one category at a time, with `category`.',
   message: (max: number) => `The documents have more than ${max} components. Export one category at a time.`,
 })
+
+export const unknownVulnerability = defineError({
+  status: 404,
+  code: 'unknown_vulnerability',
+  cause: 'No advisory, catalog or finding names the vulnerability. `details.as_of` says how old the imported data is.',
+  remedy: 'Check the id. Import advisories that are newer.',
+  message: (id: string, _asOf: Record<string, string | null>) => `Nothing that is stored names ${id}.`,
+  details: (_id, asOf) => ({ as_of: asOf }),
+})

@@ -5,12 +5,14 @@ import { expiringCalls } from '../codehosts/connections/call.store.ts'
 import { expiringDeliveries } from '../codehosts/deliveries/expired-delivery.store.ts'
 import { followExpiringRuns } from '../deployments/decisions/follow-evidence.ts'
 import {
+  buildHasKeptDeployment,
   expiringDeploymentRuns,
   expiringDeployments,
   expiringGateRequests,
   expiringReviews,
 } from '../deployments/expired-deployment.store.ts'
-import { expiringSboms } from '../inventory/sboms/sbom.store.ts'
+import { buildLiveDeployments } from '../deployments/live-deployment.store.ts'
+import { buildExpiringSboms } from '../inventory/sboms/sbom.store.ts'
 import { computeRetentionStart, type Plan } from '../organizations/plan.ts'
 import { DAY_MS, getUtcDayStart } from '../platform/clock.ts'
 import type { Expiring, ExpiringShared, Expiry } from '../platform/db/expiring-rows.ts'
@@ -23,7 +25,7 @@ import { expiringBranches, expiringFindings } from '../security/findings/expired
 import { expiringIssues } from '../security/issues/issue.store.ts'
 import { expiringRegroups } from '../security/issues/regroup-run.store.ts'
 import { expiringTriages } from '../security/triage/triage-list.store.ts'
-import { expiringUploads } from '../security/uploads/expired-upload.store.ts'
+import { buildExpiringUploads } from '../security/uploads/expired-upload.store.ts'
 import { expiringDays } from '../trends/counted-days.store.ts'
 
 /** What retention removes, in this order: what refers to something is removed before it. */
@@ -32,10 +34,10 @@ const EXPIRING: readonly Expiring[] = [
   expiringDeploymentRuns,
   expiringGateRequests,
   expiringReviews,
-  buildExpiringRuns(followExpiringRuns),
+  buildExpiringRuns(buildHasKeptDeployment, followExpiringRuns),
   ...expiringBranches,
-  ...expiringUploads,
-  expiringSboms,
+  ...buildExpiringUploads(buildLiveDeployments),
+  buildExpiringSboms(buildLiveDeployments),
   expiringAlerts,
   expiringFindings,
   expiringTriages,

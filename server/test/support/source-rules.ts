@@ -36,6 +36,7 @@ const STRATA = [
   'compliance',
   'deployments',
   'provenance',
+  'inventory/exposure',
   'trends',
   'retention',
   'console-server',

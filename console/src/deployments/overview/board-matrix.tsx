@@ -133,10 +133,13 @@ function Nothing() {
   )
 }
 
-function Place({ place: { running, newer } }: { place: BoardCell }) {
+function Place({ place: { running, newer, beside } }: { place: BoardCell }) {
   return (
     <Stack gap={4} align="flex-start" miw={0} w="100%">
       {running ? <Running deployment={running} /> : <NothingRuns />}
+      {beside.map((deployment) => (
+        <Running key={deployment.id} deployment={deployment} />
+      ))}
       {newer && <Newer deployment={newer} />}
     </Stack>
   )
@@ -175,7 +178,7 @@ function Running({ deployment }: { deployment: BoardDeployment }) {
 function NothingRuns() {
   return (
     <Text size="xs" c="dimmed">
-      Nothing deployed yet
+      Nothing runs
     </Text>
   )
 }

@@ -1,18 +1,10 @@
-import { defineExpiringWithParts, type ExpiringWithId, type RemoveParts } from '../../platform/db/expiring-rows.ts'
+import { defineExpiringWithParts, type Expiring, type RemoveParts } from '../../platform/db/expiring-rows.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import { deleteArtifactsOfRuns } from '../reports/artifact-removal.store.ts'
 import { deleteSubjectsOfRuns } from '../subjects/subject.store.ts'
 
-/**
- * Runs that were created too long ago. One that has not ended stays, because a deployment may wait
- * for it.
- */
-const EXPIRED_RUNS: ExpiringWithId = {
-  kind: 'runs',
-  table: 'ci_runs',
-  order: 'created_at',
-  isExpired: (db, { before }) => db`item.created_at < ${before} and item.completed_at is not null`,
-}
+/** SQL: whether a run `item` from before a time stays. */
+type IsKept = (db: Db, before: Date) => object
 
 /** Deletes the earlier attempts of runs. */
 export async function deleteAttempts(tx: Tx, orgId: string, runIds: readonly string[]): Promise<void> {
@@ -23,18 +15,31 @@ export async function deleteAttempts(tx: Tx, orgId: string, runIds: readonly str
 }
 
 /**
- * Runs with their attempts, reports and artifacts. The files of the artifacts are abandoned.
- * `follow` is called first, for what was decided with them.
+ * Runs that were created too long ago, with their attempts, reports and artifacts. The files of the
+ * artifacts are abandoned. One that has not ended stays, because a deployment may wait for it. So
+ * does one that slices above this one need. `follow` is called first, for what was decided with
+ * them.
  */
-export function buildExpiringRuns(follow: RemoveParts) {
-  return defineExpiringWithParts(EXPIRED_RUNS, async (tx, orgId, ids, at) => {
-    await follow(tx, orgId, ids, at)
-    await deleteArtifactsOfRuns(tx, orgId, ids)
-    await deleteSubjectsOfRuns(tx, orgId, ids)
-    await deleteReports(tx, orgId, ids)
-    await deleteRunFacts(tx, orgId, ids)
-    await deleteAttempts(tx, orgId, ids)
-  })
+export function buildExpiringRuns(isKept: IsKept, follow: RemoveParts): Expiring {
+  return defineExpiringWithParts(
+    {
+      kind: 'runs',
+      table: 'ci_runs',
+      order: 'created_at',
+      isExpired: (db, { before }) => db`
+        item.created_at < ${before}
+        and item.completed_at is not null
+        and not ${isKept(db, before) as ReturnType<Db>}`,
+    },
+    async (tx, orgId, ids, at) => {
+      await follow(tx, orgId, ids, at)
+      await deleteArtifactsOfRuns(tx, orgId, ids)
+      await deleteSubjectsOfRuns(tx, orgId, ids)
+      await deleteReports(tx, orgId, ids)
+      await deleteRunFacts(tx, orgId, ids)
+      await deleteAttempts(tx, orgId, ids)
+    },
+  )
 }
 
 const TABLES = ['ci_run_writers', 'provider_run_attempts', 'provider_run_jobs', 'provider_run_scores', 'provider_runs']

@@ -293,9 +293,14 @@ export function buildRunExists(db: Db, key: { org_id: string; run_id: string }, 
  * `attempt`.
  */
 export function buildAttemptRepository(db: Db, orgId: string, alias: string) {
+  return buildAttemptFact(db, orgId, alias, db`coalesce(attempt.repository, run.repository)`)
+}
+
+/** SQL: an expression of the rows `run` and `attempt` of such an alias. */
+export function buildAttemptFact(db: Db, orgId: string, alias: string, fact: object) {
   const of = db(alias)
   return db`(
-    select coalesce(attempt.repository, run.repository)
+    select ${fact as ReturnType<Db>}
     from ci_runs run
     left join ci_run_attempts attempt
       on attempt.org_id = ${orgId} and attempt.run_id = run.id and attempt.number = ${of}.attempt

@@ -23,6 +23,7 @@ import { updateRuleDecision } from '../host/host-deployment.store.ts'
 import { lockAskedTogether } from '../host/host-facts.store.ts'
 import type { RuleDecision } from '../host/host-facts.ts'
 import { type Settled, settleHostDeployment } from '../host/settle-host-deployment.ts'
+import { refreshLive } from '../refresh-live.ts'
 import { hasSeveralDeployments, listUnmarked } from '../waiting-deployment.store.ts'
 import { formatDecision, formatNote, sendDecision } from './send-to-host.ts'
 
@@ -175,6 +176,7 @@ async function followOne(services: Services, tx: Tx, { run_id, attempt }: RunFin
   if (!finalStatus || state?.status !== 'approved' || (isBad && (await hasSeveralDeployments(tx, key)))) return
   const deployedAt = finalStatus === 'success' ? ended.completed_at : null
   await updateDeploymentStatus(tx, deployment, { status: finalStatus, deployedAt }, now)
+  if (finalStatus === 'success') await refreshLive(tx, deployment)
 }
 
 /**

@@ -4,7 +4,7 @@ import { reportChanged } from '../../ci/runs/run.events.ts'
 import { findIdentifiedRun } from '../../ci/runs/run.store.ts'
 import { findAttempt } from '../../ci/runs/run-attempt.store.ts'
 import { requireKeyRepository, requireOwnAttempt, requireOwnRepository } from '../../ci/runs/token-repository.ts'
-import { decideTrust } from '../../ci/runs/trust.ts'
+import { decideTrust, isWeaker } from '../../ci/runs/trust.ts'
 import { SUBJECTS_MAX, type SubjectItem } from '../../ci/subjects/subject.schema.ts'
 import { toSubjectRows } from '../../ci/subjects/subject.ts'
 import { otherLane } from '../../errors/ci.ts'
@@ -14,6 +14,7 @@ import {
   hostReportsStatus,
   insufficientScope,
   notApproved,
+  notLive,
 } from '../../errors/deployments.ts'
 import { computeRetentionStart } from '../../organizations/plan.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
@@ -28,12 +29,15 @@ import {
   listMarks,
   lockDeployment,
   updateDeploymentStatus,
+  updateLiveEnded,
   updateMarks,
   updateStated,
 } from '../deployment-state.store.ts'
 import { createWithdrawnOutcome, type DeploymentState, isWaiting } from '../deployment-state.ts'
 import { insertDeploymentSubjects, listDeploymentSubjects } from '../deployment-subject.store.ts'
 import { settleHostDeployment } from '../host/settle-host-deployment.ts'
+import { findLiveLane } from '../live-deployment.store.ts'
+import { refreshLive } from '../refresh-live.ts'
 import { settleWaiting } from './decide-deployment.ts'
 
 const SCOPE = 'write:deployments'
@@ -129,7 +133,7 @@ async function addSubjects(
 }
 
 /** The lane of what somebody says of a deployment. Throws 403 `forbidden` if they may not. */
-async function readLane(db: Db, actor: Actor, state: DeploymentState): Promise<MarkLane> {
+export async function readLane(db: Db, actor: Actor, state: DeploymentState): Promise<MarkLane> {
   const { org_id, pipeline_run_id: run_id, attempt, host, repository_full_name: name } = state
   if (actor.credential.type === 'user') return 'ui'
   const run = run_id === null ? null : await findIdentifiedRun(db, org_id, run_id)
@@ -182,6 +186,35 @@ async function changeStatus(
     return settleWaiting(services, tx, state, { ...createWithdrawnOutcome(`${type}:${name}`), principal })
   }
   await updateDeploymentStatus(tx, state, { status, deployedAt: status === 'success' ? now : null }, now)
+  if (status === 'success') await refreshLive(tx, state)
+}
+
+/**
+ * Stores that a deployment no longer runs. A person says so of what they look at; a credential of
+ * what no stronger one has stated. Throws 403 `forbidden` and `other_lane`, 404, 409 `not_live`.
+ */
+export async function closeLiveDeployment(services: Services, actor: Actor, id: string, reason: string): Promise<void> {
+  const now = services.clock.now()
+  const key = { org_id: actor.org_id, id }
+  await services.sql.begin(async (tx) => {
+    const state = await lockDeployment(tx, key)
+    if (state === null) throw createNotFoundError('deployment')
+    const trust = await readLane(tx, actor, state)
+    const lane = await findLiveLane(tx, key)
+    if (lane === null) throw notLive()
+    if (trust !== 'ui' && isWeaker(trust, lane))
+      throw otherLane('A credential of another kind has stated the deployment')
+    await updateLiveEnded(tx, key, now)
+    await refreshLive(tx, key)
+    const { principal } = toRecorded(actor)
+    const object = { type: 'deployment', id }
+    await insertAuditEntry(
+      tx,
+      actor.org_id,
+      { principal, action: 'deployment.end_live', object, reason, details: { trust } },
+      now,
+    )
+  })
 }
 
 /** Who a statement is recorded as. The audit log has no jobs, so that Shiplock names theirs. */

@@ -196,7 +196,7 @@ export async function findDerived(tx: Tx, { org_id, id }: DeploymentKey): Promis
       html_url, run_created_at, attempt, protection_rule_type, protection_rule_types, gated, required_reviewers,
       required_reviewer_teams, external_custom_rules, reviews, status, job_id, environment_url, callback_url,
       reviewers_state, custom_rule_state, custom_rule_awaiting, answer_until, bypass, succeeded_at, deployed_at,
-      rollback_at, previous_attempt_id, superseded_by_id, coalesce(awaiting, '{}') as awaiting
+      live_at, inactive_at, rollback_at, previous_attempt_id, superseded_by_id, coalesce(awaiting, '{}') as awaiting
     from deployments
     where org_id = ${org_id}
       and id = ${id}`

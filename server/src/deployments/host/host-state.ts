@@ -48,6 +48,7 @@ export function computeDeployment(facts: HostFacts) {
   const succeeded_at = statuses.find(({ state }) => state === 'success')?.created_at ?? null
   const isWaiting = status === 'pending_approval' && standing.rule === 'pending'
   const newest = statuses.toReversed()
+  const running = newest.find(({ state }) => state === 'success' || state === 'inactive')
   return {
     ...runColumns(facts),
     ...ruleColumns(facts, standing),
@@ -63,6 +64,8 @@ export function computeDeployment(facts: HostFacts) {
     bypass: computeBypass(facts, standing),
     succeeded_at,
     deployed_at: succeeded_at,
+    live_at: newest.find(({ state }) => state === 'success')?.created_at ?? null,
+    inactive_at: running?.state === 'inactive' ? running.created_at : null,
     rollback_at: status === 'rolled_back' ? (next_success?.succeeded_at ?? null) : null,
     previous_attempt_id: facts.previous_attempt_id,
     superseded_by_id: facts.next_attempt_id ?? (succeeded_at ? (next_success?.id ?? null) : null),

@@ -5,6 +5,7 @@ import { defineEvent, publish } from '../../platform/queue/event.ts'
 import { definePayload, text } from '../../platform/queue/payload.ts'
 import { publishUpdates, update } from '../../platform/queue/update.ts'
 import type { DeploymentKey } from '../deployment-state.ts'
+import { refreshLive } from '../refresh-live.ts'
 import { findDerived, updateDerived } from './host-deployment.store.ts'
 import {
   findAttempts,
@@ -33,9 +34,15 @@ export async function settleHostDeployment(tx: Tx, key: DeploymentKey, now: Date
   if (!isDeepStrictEqual({ ...before }, derived)) {
     await updateDerived(tx, key, derived, now)
     await recordChange(tx, deployment, { before, derived }, now)
+    if (!isDeepStrictEqual(toLive(before), toLive(derived))) await refreshLive(tx, key)
     await publishUpdates(tx, key.org_id, [update('deployment', key.id)])
   }
   return { facts, before, derived }
+}
+
+/** What decides where the deployment runs. */
+function toLive({ live_at, inactive_at, workflow_path }: DerivedDeployment) {
+  return live_at === null ? null : { live_at, inactive_at, workflow_path }
 }
 
 /** Independent statements are sent together. */

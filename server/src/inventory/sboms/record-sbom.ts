@@ -2,6 +2,7 @@ import type { Lane } from '../../ci/runs/trust.ts'
 import { listSubjectsBesideArtifact } from '../../ci/subjects/subject.store.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import type { ReportSource } from '../../security/formats/report/parsed-report.ts'
+import { DISTRIBUTION_TYPES } from '../../security/vocabulary/package-url.ts'
 import { normalizeToolName } from '../../security/vocabulary/stream-name.ts'
 import { insertComponents } from './component-writing.store.ts'
 import {
@@ -70,6 +71,7 @@ export async function recordSbom(tx: Tx, report: SbomReport, sbom: Sbom): Promis
         is_older: isOlder,
         subjects: await selectSubjects(tx, report, sbom.subjects),
         operating_system: sbom.operatingSystem,
+        package_types: collectPackageTypes(sbom),
         components: sbom.components.length,
         skipped: sbom.skipped,
         truncated: sbom.truncated,
@@ -96,6 +98,15 @@ async function selectSubjects(
   if (reported.length === 0) return [...own]
   const named = reported.filter(({ sha256 }) => own.some((subject) => subject.sha256 === sha256))
   return named.length > 0 ? named : reported
+}
+
+/** The kinds of packages of a document: a distribution's with the distribution. */
+function collectPackageTypes({ components }: Sbom): string[] {
+  const types = components.flatMap(({ component: { identity, type, namespace } }) => {
+    if (identity !== 'purl') return []
+    return [DISTRIBUTION_TYPES.has(type) ? `${type}/${namespace?.toLowerCase() ?? ''}` : type]
+  })
+  return [...new Set(types)].sort()
 }
 
 /** Notes that an upload was sent again for another commit, whose contents are the same. */

@@ -1,6 +1,6 @@
 import type { Lane } from '../../ci/runs/trust.ts'
 import { type AskedDigest, TRACED_MAX } from '../../ci/subjects/traced-digest.store.ts'
-import { defineExpiringRows } from '../../platform/db/expiring-rows.ts'
+import { defineExpiringRows, type Expiring } from '../../platform/db/expiring-rows.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { SbomSubject } from './sbom.ts'
 import type { StreamContents } from './stream-contents.ts'
@@ -80,6 +80,8 @@ export type SbomRow = {
   is_older: boolean
   subjects: SbomSubject[]
   operating_system: string | null
+  /** The kinds of packages that it contains, as `npm` and `deb/debian`. */
+  package_types: string[]
   components: number
   skipped: number
   truncated: boolean
@@ -93,12 +95,12 @@ export type SbomRow = {
 export async function insertSbom(tx: Tx, sbom: SbomRow): Promise<number> {
   const [{ no }] = await tx<[{ no: number }]>`
     insert into sboms (
-      org_id, id, stream_id, is_older, subjects, operating_system, components, skipped, truncated, added, removed,
+      org_id, id, stream_id, is_older, subjects, operating_system, package_types, components, skipped, truncated, added, removed,
       removed_since, created_at
     )
     values (
       ${sbom.org_id}, ${sbom.id}, ${sbom.stream_id}, ${sbom.is_older}, ${tx.json(sbom.subjects)},
-      ${sbom.operating_system}, ${sbom.components}, ${sbom.skipped}, ${sbom.truncated}, ${sbom.added}::bigint[],
+      ${sbom.operating_system}, ${sbom.package_types}, ${sbom.components}, ${sbom.skipped}, ${sbom.truncated}, ${sbom.added}::bigint[],
       ${sbom.removed}::bigint[], ${sbom.removed_since}::timestamptz[], ${sbom.created_at}
     )
     returning no`
@@ -202,24 +204,83 @@ export async function listSbomsOfDigest(db: Db, { org_id, sha256 }: AskedDigest)
 }
 
 /**
- * Documents that are no longer the newest of their streams, with the commits that they are about.
+ * SQL: the deployments of an organization that run, with `commit_sha`, `repository_full_name` and
+ * `begun_at`. They are of a slice above this one.
  */
-export const expiringSboms = defineExpiringRows({
-  kind: 'sboms',
-  table: 'sboms',
-  key: ['no'],
-  order: 'created_at',
-  isExpired: (db, { before }) => db`
-    item.created_at < ${before}
-    and (
-      item.is_older
-      or exists (
-        select from sboms newer
-        where newer.org_id = item.org_id
-          and newer.stream_id = item.stream_id
-          and not newer.is_older
-          and (newer.created_at, newer.no) > (item.created_at, item.no)
+export type BuildRunning = (db: Db, orgId: string) => object
+
+/** SQL: whether an upload `item` has sent a document about a commit that runs. */
+export function buildIsAboutRunning(db: Db, item: ReturnType<Db>, running: object) {
+  return db`exists (
+    select from sbom_commits about
+    where about.org_id = ${item}.org_id
+      and about.upload_id = ${item}.id
+      and about.commit_sha in (select commit_sha from (${running as ReturnType<Db>}) running)
+  )`
+}
+
+/**
+ * SQL: whether a document `item` is evidence of a deployment that runs, or is needed to read one of
+ * its stream that is: contents are read from the newest document back.
+ */
+function buildIsEvidence(db: Db, running: object) {
+  const all = running as ReturnType<Db>
+  return db`(
+    exists (
+      select from sboms evidence
+      join sbom_commits about on about.org_id = evidence.org_id and about.sbom_no = evidence.no
+      where evidence.org_id = item.org_id
+        and evidence.stream_id = item.stream_id
+        and evidence.no <= item.no
+        and about.commit_sha in (select commit_sha from (${all}) running)
+    )
+    or exists (
+      select from inventory_streams stream
+      join reported_repositories repository on repository.org_id = stream.org_id and repository.id = stream.repository_no
+      join (${all}) running on lower(running.repository_full_name) = lower(repository.name)
+      where stream.org_id = item.org_id
+        and stream.id = item.stream_id
+        and stream.tracked
+        and not exists (
+          select from sbom_commits about
+          where about.org_id = item.org_id
+            and about.commit_sha = running.commit_sha
+        )
+        and not exists (
+          select from sboms newer
+          where newer.org_id = item.org_id
+            and newer.stream_id = item.stream_id
+            and not newer.is_older
+            and (newer.created_at, newer.no) > (item.created_at, item.no)
+            and newer.created_at <= running.begun_at
+        )
+    )
+  )`
+}
+
+/**
+ * Documents that are no longer the newest of their streams, with the commits that they are about.
+ * Those that are evidence of what runs stay.
+ */
+export function buildExpiringSboms(buildRunning: BuildRunning): Expiring {
+  return defineExpiringRows({
+    kind: 'sboms',
+    table: 'sboms',
+    key: ['no'],
+    order: 'created_at',
+    isExpired: (db, { org_id, before }) => db`
+      item.created_at < ${before}
+      and (
+        item.is_older
+        or exists (
+          select from sboms newer
+          where newer.org_id = item.org_id
+            and newer.stream_id = item.stream_id
+            and not newer.is_older
+            and (newer.created_at, newer.no) > (item.created_at, item.no)
+        )
       )
-    )`,
-  parts: [{ table: 'sbom_commits', columns: ['sbom_no'] }],
-})
+      and not ${buildIsEvidence(db, buildRunning(db, org_id))}`,
+    parts: [{ table: 'sbom_commits', columns: ['sbom_no'] }],
+  })
+}

@@ -58,7 +58,8 @@ export async function listAffected(
     order by affected.ecosystem, affected.package_key, advisory.id`
 }
 
-function buildPackages(db: Db) {
+/** SQL: what advisories say of packages, of rows `affected`. */
+export function buildPackages(db: Db) {
   const members: (keyof AffectedPackage)[] = [
     ...(['ecosystem', 'release', 'package_key', 'name', 'ranges', 'versions'] as const),
     ...(['urgency', 'informational', 'is_truncated'] as const),

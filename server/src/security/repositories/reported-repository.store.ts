@@ -33,7 +33,16 @@ export async function updateReportedName(
       and name <> ${full_name}`
 }
 
-type ReportedRepository = RepositoryIdentity & { id: number }
+export type ReportedRepository = RepositoryIdentity & { id: number }
+
+/** All repositories as reports name them. */
+export async function listReportedRepositories(db: Db, orgId: string): Promise<ReportedRepository[]> {
+  return db<ReportedRepository[]>`
+    select id, name, provider, provider_id
+    from reported_repositories
+    where org_id = ${orgId}
+    order by id`
+}
 
 type RepositoryFilter = { name: string | null; provider: string | null; providerId: string | null }
 

@@ -1,5 +1,5 @@
-import { buildIsNewestSbom } from '../../inventory/sboms/sbom.store.ts'
-import { defineExpiringWithParts } from '../../platform/db/expiring-rows.ts'
+import { type BuildRunning, buildIsAboutRunning, buildIsNewestSbom } from '../../inventory/sboms/sbom.store.ts'
+import { defineExpiringWithParts, type Expiring } from '../../platform/db/expiring-rows.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import { insertAbandonedObjects } from '../../platform/objects/abandoned-objects.store.ts'
 import { getReportKey } from './upload-file.ts'
@@ -7,18 +7,21 @@ import { getReportKey } from './upload-file.ts'
 /**
  * Uploads that have ended, with their files. The last report of a branch that is tracked stays with
  * its file, because policies read its trust, and the same file can be submitted again. So does that
- * of any other branch whose findings were confirmed since, and the last VEX document of a series.
+ * of any other branch whose findings were confirmed since, the last VEX document of a series, and
+ * the bills of materials of what runs.
  */
-export const expiringUploads = (['finished', 'failed'] as const).map(expiringOfStatus)
+export function buildExpiringUploads(buildRunning: BuildRunning): Expiring[] {
+  return (['finished', 'failed'] as const).map((status) => expiringOfStatus(status, buildRunning))
+}
 
 /** One status at a time: the index by status then states the order (ADR 11). */
-function expiringOfStatus(status: 'finished' | 'failed') {
+function expiringOfStatus(status: 'finished' | 'failed', buildRunning: BuildRunning) {
   return defineExpiringWithParts(
     {
       kind: 'uploads',
       table: 'security_uploads',
       order: 'created_at',
-      isExpired: (db, { before }) => db`
+      isExpired: (db, { org_id, before }) => db`
       item.status = ${status}
       and item.created_at < ${before}
       and item.updated_at < ${before}
@@ -29,6 +32,7 @@ function expiringOfStatus(status: 'finished' | 'failed') {
           and (stream.tracked or stream.seen_at >= ${before})
       )
       and not ${buildIsNewestSbom(db, db`item`, before)}
+      and not ${buildIsAboutRunning(db, db`item`, buildRunning(db, org_id))}
       and not exists (
         select from vex_documents document
         where document.org_id = item.org_id

@@ -45,6 +45,11 @@ async function copyDeployments(copies: number): Promise<void> {
     ) || case when number % 100 = 0 then ${sql.json({ ...MEANT, answer_until: null })}::jsonb else '{}' end)).*
     from deployments deployment
     cross join generate_series(1, ${copies}::int) number`
+  await sql`
+    insert into live_deployments (org_id, unit, lane, deployment_id, since)
+    select org_id, json_build_array(id)::text, 'verified', id, created_at
+    from deployments
+    on conflict do nothing`
 }
 
 function firstPage(): Page {

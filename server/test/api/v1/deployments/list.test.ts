@@ -34,7 +34,7 @@ testListContract({
 test('getDeployment and listDeployments return every stored field', async () => {
   const caller = await api.caller()
   await insertDeployment(caller, FULL)
-  const expected = { ...FULL, org_id: caller.orgId, exposure: 'unknown' }
+  const expected = { ...FULL, org_id: caller.orgId, live: null, exposure: 'unknown' }
   const { body } = await get(caller, `${LIST}/${FULL.id}`)
   assert.deepEqual(body, { data: expected })
   // Nobody has marked it.
@@ -61,7 +61,7 @@ const FILTERS: [parameter: string, column: string, value: string, others: string
   ['workflow', 'workflow_name', 'Deploy & run', ['deploy & run', 'Deploy']],
   ['workflow_path', 'workflow_path', '.ci/deploy.yml', ['.ci/deploy.yaml', 'deploy.yml']],
   ['run_id', 'pipeline_run_id', 'gh_run_1', ['gh_run_10', 'gh_run_']],
-  ['commit', 'commit_sha', 'ab'.repeat(20), ['cd'.repeat(20)]],
+  ['commit_sha', 'commit_sha', 'ab'.repeat(20), ['cd'.repeat(20)]],
 ]
 
 for (const [parameter, column, value, others] of FILTERS) {

@@ -75,7 +75,28 @@ test('a place without a newer deployment, one that never succeeded, and deployme
   const [running] = (await readBoard(caller)).cells
   assert.deepEqual([running.running.id, running.newer], [next.deployment_id, null])
   api.clock.advance(20_000 * DAY_MS)
-  assert.deepEqual((await readBoard(caller)).cells, [])
+  const { cells } = await readBoard(caller)
+  assert.deepEqual(
+    cells.map((cell: Json) => [cell.running.id, cell.newer, cell.beside]),
+    [[next.deployment_id, null, []]],
+    'what runs is shown however old it is',
+  )
+})
+
+test('what runs by another job is shown beside what succeeded last', async () => {
+  const caller = await api.caller()
+  await configureGate(api, caller)
+  const ids: string[] = []
+  for (const job of ['web', 'worker', 'web']) {
+    const { id: run_id } = await createRun(api, caller)
+    const { deployment_id } = await openGate(api, caller, { run_id, job })
+    await answer(api, caller, deployment_id, 'approve')
+    await succeed(caller, run_id)
+    api.clock.advance(1000)
+    ids.push(deployment_id)
+  }
+  const [cell] = (await readBoard(caller)).cells
+  assert.deepEqual([cell.running.id, cell.beside.map(({ id }: Json) => id), cell.newer], [ids[2], [ids[1]], null])
 })
 
 test('the spellings of an environment are one place where the host has no case, and two elsewhere', async () => {
@@ -143,6 +164,12 @@ test(
     from deployments deployment
     cross join generate_series(1, 1000) number
     where deployment.repository_full_name in ('acme/a', 'acme/b', 'acme/c')`
+    await sql`
+    insert into live_deployments (org_id, unit, lane, deployment_id, since)
+    select org_id, id, 'self_reported', id, created_at
+    from deployments
+    where status = 'success'
+      and repository_full_name in ('acme/a', 'acme/b', 'acme/c')`
     await sql`analyze`
     const filter = { retainedSince: new Date(0), search: undefined, now: api.clock.now() }
     const nodes = await plansOf(api, async (db) => {

@@ -104,20 +104,19 @@ export async function insertSbom(tx: Tx, sbom: SbomRow): Promise<number> {
   return no
 }
 
-/**
- * The number of the newest document of a stream that changed what is present; null before the
- * first.
- */
-export async function findNewestSbom(tx: Tx, orgId: string, streamId: number): Promise<number | null> {
-  const [row] = await tx<{ no: number }[]>`
-    select no
+type NewestDocument = { no: number; operating_system: string | null }
+
+/** The newest document of a stream that changed what is present; null before the first. */
+export async function findNewestSbom(tx: Tx, orgId: string, streamId: number): Promise<NewestDocument | null> {
+  const [row] = await tx<NewestDocument[]>`
+    select no, operating_system
     from sboms
     where org_id = ${orgId}
       and stream_id = ${streamId}
       and not is_older
     order by created_at desc, no desc
     limit 1`
-  return row?.no ?? null
+  return row ?? null
 }
 
 type SbomCommit = { commit_sha: string | null; upload_id: string; reported_at: Date }

@@ -59,15 +59,17 @@ create table if not exists intel_package_changes (
 );
 create index concurrently if not exists intel_package_changes_by_no on intel_package_changes (no);
 
--- How far the matches of an organization are: all streams were matched unless `is_due`, and the changes
--- of packages up to a number.
+-- How far the matches of an organization are. All scopes have to be matched if `is_due`. The changes of
+-- packages are followed in batches: up to the number `followed_until` all are; those up to
+-- `batch_until` in the scopes with documents up to `scope_after`.
 create table if not exists matching_progress (
   org_id uuid not null primary key,
   is_due boolean not null,
   followed_until bigint not null,
-  is_first boolean not null default false
+  batch_until bigint,
+  scope_after bigint not null default 0
 );
-insert into matching_progress (org_id, is_due, followed_until, is_first)
-select id, true, 0, true
+insert into matching_progress (org_id, is_due, followed_until)
+select id, true, 0
 from organizations
 on conflict do nothing;

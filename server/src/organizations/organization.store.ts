@@ -139,6 +139,22 @@ export async function lockInventoryMatching(tx: Tx, id: string): Promise<Invento
   return row.inventory_matching
 }
 
+export async function findInventoryMatching(db: Db, id: string): Promise<InventoryMatching> {
+  const [row] = await db<[{ inventory_matching: InventoryMatching }]>`
+    select inventory_matching
+    from organizations
+    where id = ${id}`
+  return row.inventory_matching
+}
+
+/** Waits for the transactions that keep the setting as it is. */
+export async function updateInventoryMatching(tx: Tx, id: string, matching: InventoryMatching): Promise<void> {
+  await tx`
+    update organizations
+    set inventory_matching = ${matching}
+    where id = ${id}`
+}
+
 /** What an organization lets count. What is absent stays. */
 export type OrganizationRules = { accept_repository_vex?: boolean; two_person_changes?: boolean }
 

@@ -82,6 +82,42 @@ function isOfScope(db: Db, { org_id, repository_no, category, git_ref, subject, 
     and stream.lane = ${lane}`
 }
 
+/** A scope with the lowest id of its streams of documents. */
+export type NumberedScope = MatchScope & { id: number }
+
+type ScopePage = { after: number; limit: number }
+
+/**
+ * The scopes after one, in the order of their ids: all, or those in which packages with these names
+ * are present.
+ */
+export async function listScopes(
+  db: Db,
+  orgId: string,
+  names: string[] | null,
+  { after, limit }: ScopePage,
+): Promise<NumberedScope[]> {
+  const numbers = db`(
+    select coalesce(array_agg(facts.no), '{}')
+    from components component
+    join component_facts facts on facts.org_id = component.org_id and facts.component_no = component.no
+    where component.org_id = ${orgId}
+      and (component.package_key = any(${names}) or component.source_name = any(${names}))
+  )`
+  return db<NumberedScope[]>`
+    select min(stream.id) as id, stream.org_id, stream.repository_no, nullif(coalesce(stream.category, ''), '') as category,
+      nullif(branch_name(stream.git_ref), '') as git_ref, nullif(coalesce(stream.subject, ''), '') as subject, stream.lane
+    from inventory_streams stream
+    where stream.org_id = ${orgId}
+      and stream.upload_id is not null
+      ${names === null ? db`` : db`and stream.present && ${numbers}`}
+    group by stream.org_id, stream.repository_no, coalesce(stream.category, ''), branch_name(stream.git_ref),
+      coalesce(stream.subject, ''), stream.lane
+    having min(stream.id) > ${after}
+    order by min(stream.id)
+    limit ${limit}`
+}
+
 /** The names under which advisories may know the components with these facts. */
 export async function listPackageNames(db: Db, orgId: string, numbers: readonly number[]): Promise<string[]> {
   const rows = await db<{ name: string }[]>`

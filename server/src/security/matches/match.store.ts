@@ -128,3 +128,15 @@ export async function upsertMatchLinks(
       offset 0
     ) finding`
 }
+
+/** The open findings of the inventory, and the repositories that have some. */
+export async function countMatches(db: Db, orgId: string): Promise<{ findings: number; repositories: number }> {
+  const [row] = await db<[{ findings: number; repositories: number }]>`
+    select count(*) as findings, count(distinct finding.repository_no) as repositories
+    from inventory_matches stored
+    join findings finding on finding.org_id = stored.org_id and finding.id = stored.finding_id
+    where stored.org_id = ${orgId}
+      and stored.ended_as is null
+      and finding.state = 'open'`
+  return row
+}

@@ -31,6 +31,7 @@ import {
   upsertMatchLinks,
 } from './match.store.ts'
 import { MATCH_TOOL, toEndedFinding, toEndedLink, toMatchFinding, toMatchLink } from './match-finding.ts'
+import { insertMatchingProgress } from './match-progress.store.ts'
 
 /** How many findings of the inventory were opened, also again, and closed. */
 export type MatchCounts = { opened: number; closed: number }
@@ -64,7 +65,7 @@ export async function reconcileMatches(
   const stored = await listStoredMatches(tx, org_id, stream.id, asked)
   const endAs = mode === 'off' ? ('matching_off' as const) : null
   const paired = pairMatches(found.matches, stored, { present, withdrawn: found.withdrawn, endAs })
-  const written = await writeMatches(services, tx, { scope, mode, newest, stream }, paired, found)
+  const written = await writeMatches(services, tx, { scope, mode, newest, stream, ratings: found.ratings }, paired)
   const at = services.clock.now()
   await updateMatchStream(tx, org_id, stream.id, {
     preview: mode === 'preview',
@@ -81,6 +82,7 @@ async function insertStream(
   scope: MatchScope,
   newest: NewestOfScope,
 ): Promise<MatchStream> {
+  await insertMatchingProgress(tx, scope.org_id)
   await lockStreams(tx, toStreamReport(scope, newest, false), [toStreamKey(scope)], clock.now())
   return (await findMatchStream(tx, scope)) as MatchStream
 }
@@ -109,15 +111,19 @@ function toStreamReport(
   }
 }
 
-type MatchRun = { scope: MatchScope; mode: InventoryMatching; newest: NewestOfScope; stream: MatchStream }
+type MatchRun = Pick<FoundMatches, 'ratings'> & {
+  scope: MatchScope
+  mode: InventoryMatching
+  newest: NewestOfScope
+  stream: MatchStream
+}
 
 /** Writes what differs. Most documents and imports change few findings. */
 async function writeMatches(
   services: Pick<Services, 'clock' | 'ruleMap'>,
   tx: Tx,
-  { scope, mode, newest, stream }: MatchRun,
+  { scope, mode, newest, stream, ratings }: MatchRun,
   { found, ended }: PairedMatches<StoredFinding>,
-  { ratings }: FoundMatches,
 ): Promise<MatchCounts | null> {
   const { org_id, repository_no, subject, lane } = scope
   const tracked = mode === 'off' ? stream.tracked : mode === 'on' && newest.tracked && lane !== 'untrusted'

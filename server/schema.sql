@@ -1330,6 +1330,8 @@ create table inventory_streams (
   parents integer[] not null default '{}'::integer[],
   since timestamp(3) with time zone[] not null default '{}'::timestamp with time zone[],
   held bigint[] not null default '{}'::bigint[],
+  others integer not null default 0,
+  ended_at timestamp(3) with time zone,
   constraint inventory_streams_pkey PRIMARY KEY (org_id, id),
   constraint inventory_streams_org_id_repository_no_fkey FOREIGN KEY (org_id, repository_no) REFERENCES reported_repositories(org_id, id),
   constraint inventory_streams_format_check CHECK ((format = ANY (ARRAY['cyclonedx'::text, 'spdx'::text]))),
@@ -1653,7 +1655,8 @@ create table matching_progress (
   org_id uuid not null,
   is_due boolean not null,
   followed_until bigint not null,
-  is_first boolean not null default false,
+  batch_until bigint,
+  scope_after bigint not null default 0,
   constraint matching_progress_pkey PRIMARY KEY (org_id)
 );
 

@@ -28,6 +28,8 @@ export type PresentComponent = {
   patched: string[]
   /** The operating system of the document, as `debian-12`. */
   operating_system: string | null
+  /** Other tools have replaced the one that wrote the document: the component is not present. */
+  is_replaced: boolean
 }
 
 /** The newest document of a scope. */
@@ -47,13 +49,13 @@ export async function findNewestOfScope(db: Db, scope: MatchScope): Promise<Newe
 
 /**
  * The components with package URLs of a scope: all, or those of packages with these names. What is
- * held is present.
+ * held is present. Includes those of replaced documents.
  */
 export async function listPresent(db: Db, scope: MatchScope, names: string[] | null): Promise<PresentComponent[]> {
   return db<PresentComponent[]>`
     select component.no as component_no, component.purl, component.type, component.namespace, component.name,
       component.version, component.source_name, component.source_version, facts.path, facts.patched,
-      newest.operating_system
+      newest.operating_system, stream.ended_at is not null as is_replaced
     from inventory_streams stream
     left join lateral (
       select sbom.operating_system

@@ -40,6 +40,8 @@ export type PairedMatches<Stored> = {
 /** What is known of components and advisories beside the matches. */
 export type MatchFacts = {
   present: readonly PresentComponent[]
+  /** Those of documents whose tool others have replaced. */
+  replaced: readonly PresentComponent[]
   /** The ids of advisories that are withdrawn, and of their vulnerabilities. */
   withdrawn: ReadonlySet<string>
   /** Why all findings end that are not found; null to tell by the facts. */
@@ -58,6 +60,7 @@ export function pairMatches<Stored extends StoredMatch>(
   facts: MatchFacts,
 ): PairedMatches<Stored> {
   const present = new PresentPlaces(facts.present)
+  const replaced = new PresentPlaces(facts.replaced)
   const found = new Map<FoundMatch, Stored>()
   const taken = new Set<Stored>()
   const byName = groupByNames(stored.toSorted(compareStored), (of) => formatNames(of.package_key, of.vuln_ids))
@@ -92,7 +95,7 @@ export function pairMatches<Stored extends StoredMatch>(
       const other = others.find((match) => isSamePlace(match, of))
       const into = other && found.get(other)
       if (into !== undefined) return { stored: of, as: 'merged', into: into.finding_id }
-      return { stored: of, as: facts.endAs ?? explainEnd(of, facts.withdrawn, present), into: null }
+      return { stored: of, as: facts.endAs ?? explainEnd(of, facts.withdrawn, { present, replaced }), into: null }
     }),
   }
 }
@@ -116,8 +119,13 @@ class PresentPlaces {
   }
 }
 
-function explainEnd(of: StoredMatch, withdrawn: ReadonlySet<string>, present: PresentPlaces): MatchEnd {
+function explainEnd(
+  of: StoredMatch,
+  withdrawn: ReadonlySet<string>,
+  { present, replaced }: Record<'present' | 'replaced', PresentPlaces>,
+): MatchEnd {
   if (present.has(of)) return of.vuln_ids.some((id) => withdrawn.has(id)) ? 'advisory_withdrawn' : 'advisory_corrected'
+  if (replaced.has(of)) return 'stream_ended'
   return present.hasOtherVersion(of) ? 'version_changed' : 'component_removed'
 }
 

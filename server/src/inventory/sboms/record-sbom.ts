@@ -9,6 +9,7 @@ import {
   insertSbomCommit,
   lockSbomStream,
   type SeenAgainSbom,
+  updateReplacedStreams,
   updateSbomStream,
   updateSeenAgainStreams,
 } from './sbom.store.ts'
@@ -89,7 +90,9 @@ export async function recordSbom(tx: Tx, report: SbomReport, sbom: Sbom): Promis
   await insertSbomCommit(tx, org_id, no, report)
   if (isOlder) return { subject: sbom.subject, changed: [], hasOtherSystem: false }
   await updateSbomStream(tx, { org_id, id: stream.id }, report, contents)
-  const changed = [...new Set(stream.present).symmetricDifference(new Set(contents.present))]
+  const replaced = await updateReplacedStreams(tx, { ...report, subject: sbom.subject }, stream.id, reported_at)
+  const before = new Set(stream.has_ended ? [] : stream.present)
+  const changed = [...before.symmetricDifference(new Set(contents.present)), ...replaced]
   return { subject: sbom.subject, changed, hasOtherSystem }
 }
 

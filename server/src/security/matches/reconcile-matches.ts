@@ -60,11 +60,14 @@ export async function reconcileMatches(
   const isTurned = before === null || before.has_ended !== (mode === 'off') || before.preview !== (mode === 'preview')
   const stream = before ?? (await insertStream(services, tx, scope, newest))
   const asked = isTurned ? null : names
-  const present = mode === 'off' ? [] : await listPresent(tx, scope, asked)
+  const components = mode === 'off' ? [] : await listPresent(tx, scope, asked)
+  const { present = [], replaced = [] } = Object.groupBy(components, ({ is_replaced }) =>
+    is_replaced ? 'replaced' : 'present',
+  )
   const found = await findMatches(tx, present)
   const stored = await listStoredMatches(tx, org_id, stream.id, asked)
   const endAs = mode === 'off' ? ('matching_off' as const) : null
-  const paired = pairMatches(found.matches, stored, { present, withdrawn: found.withdrawn, endAs })
+  const paired = pairMatches(found.matches, stored, { present, replaced, withdrawn: found.withdrawn, endAs })
   const written = await writeMatches(services, tx, { scope, mode, newest, stream, ratings: found.ratings }, paired)
   const at = services.clock.now()
   await updateMatchStream(tx, org_id, stream.id, {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
+import { reconcileMatches } from '../../../src/security/matches/reconcile-matches.ts'
 import { type Caller, startTestApi, type TestApi } from '../../support/api.ts'
 import { advisory, clearIntel, importRecords, LOG4J, listMatches, sendSbom } from '../../support/inventory.ts'
 import { bom, listIssues, onlyIssue } from '../../support/issues.ts'
@@ -131,4 +132,56 @@ test('a stream of matches can be neither ended nor taken over', async () => {
   })
   assert.equal(status, 404)
   assert.deepEqual(await states(), [['1.0.0', 'GHSA-1', 'open', null]])
+})
+
+test('a match of several tools ends with the last, and a tool that another one replaced ends by itself', async () => {
+  await importRecords(api.services, advisory('GHSA-1', {}), advisory('GHSA-2', { name: 'moment' }))
+  await send(['pkg:npm/lodash@1.0.0', 'pkg:npm/moment@1.0.0'], { tool: 'syft' })
+  const first = await send(['pkg:npm/lodash@1.0.0', 'pkg:npm/a@1.0.0'], { tool: 'trivy' })
+  assert.deepEqual(first.counts.matches, { opened: 0, closed: 0 })
+  api.clock.advance(8 * 24 * 3_600_000)
+  for (const version of ['2', '3', '4'])
+    await send(['pkg:npm/lodash@1.0.0', `pkg:npm/a@${version}.0.0`], { tool: 'trivy' })
+  assert.deepEqual(
+    (await states()).map(([, , state]: Json) => state),
+    ['open', 'open'],
+  )
+  const last = await send(['pkg:npm/lodash@1.0.0', 'pkg:npm/a@5.0.0'], { tool: 'trivy' })
+  assert.deepEqual(last.counts.matches, { opened: 0, closed: 1 })
+  assert.deepEqual(
+    (await states()).filter(([, , state]: Json) => state === 'fixed'),
+    [['1.0.0', 'GHSA-2', 'fixed', 'stream_ended']],
+  )
+  const { body } = await api.request('GET', '/v1/components?package=moment', { key: caller.key })
+  assert.deepEqual(body.data, [])
+  // The same file again is no new document of the tool: another one is.
+  const back = await send(['pkg:npm/lodash@1.0.0', 'pkg:npm/moment@1.0.0', 'pkg:npm/b@1.0.0'], { tool: 'syft' })
+  assert.deepEqual(back.counts.matches, { opened: 1, closed: 0 })
+})
+
+test('senders have matches of their own: none closes those of another, and untrusted ones track none', async () => {
+  const { sql } = api.services
+  await importRecords(api.services, advisory('GHSA-1', {}))
+  await send(['pkg:npm/lodash@1.0.0'])
+  // The same document of an untrusted job.
+  const [stream] = await sql<[{ repository_no: number }]>`
+    insert into inventory_streams (
+      org_id, repository_no, tool, format, lane, tracked, upload_id, reported_at, seen_at, present, parents, since
+    )
+    select org_id, repository_no, tool, format, 'untrusted', true, upload_id, reported_at, seen_at, present, parents, since
+    from inventory_streams
+    where org_id = ${caller.orgId}
+    returning repository_no`
+  const scope = { org_id: caller.orgId, ...stream, category: null, git_ref: null, subject: null }
+  await sql.begin((tx) => reconcileMatches(api.services, tx, { ...scope, lane: 'untrusted' }, null))
+  assert.deepEqual((await matches()).map(({ tracked }) => tracked).sort(), [false, true])
+  await send(['pkg:npm/left-pad@1.0.0'])
+  assert.deepEqual(
+    (await matches()).map(({ state, tracked }) => [state, tracked]),
+    [
+      ['fixed', true],
+      ['open', false],
+    ],
+  )
+  assert.equal((await onlyIssue(api, caller)).status, 'fixed')
 })

@@ -1087,11 +1087,7 @@ create table finding_streams (
   constraint finding_streams_have_key CHECK (((tool_family IS NOT NULL) OR (origin = 'alert'::text) OR (seen_at > '-infinity'::timestamp with time zone))) NOT VALID,
   constraint finding_streams_lane_check CHECK ((lane = ANY (ARRAY['verified'::text, 'key'::text, 'person'::text, 'untrusted'::text])))
 );
-CREATE UNIQUE INDEX finding_streams_by_identity ON public.finding_streams USING btree (org_id, repository_no, COALESCE(category, ''::text), branch_name(git_ref), COALESCE(tool_family, (' '::text || tool)), COALESCE(format_family, ''::text), COALESCE(subject, ''::text), (
-CASE
-    WHEN (origin = ANY (ARRAY['alert'::text, 'inventory'::text])) THEN origin
-    ELSE ''::text
-END), COALESCE(lane, 'key'::text));
+CREATE UNIQUE INDEX finding_streams_by_identity ON public.finding_streams USING btree (org_id, repository_no, COALESCE(category, ''::text), branch_name(git_ref), COALESCE(tool_family, (' '::text || tool)), COALESCE(format_family, ''::text), COALESCE(subject, ''::text), ((origin = 'alert'::text)), ((origin = 'inventory'::text)), COALESCE(lane, 'key'::text));
 CREATE INDEX finding_streams_by_report ON public.finding_streams USING btree (org_id, reported_at, id) WHERE (origin <> 'alert'::text);
 CREATE INDEX finding_streams_by_upload ON public.finding_streams USING btree (org_id, upload_id) WHERE (upload_id IS NOT NULL);
 CREATE INDEX finding_streams_unseen ON public.finding_streams USING btree (org_id, seen_at) WHERE (NOT tracked);

@@ -7,7 +7,7 @@ alter table finding_streams
 create unique index concurrently if not exists finding_streams_by_identity on finding_streams (
   org_id, repository_no, coalesce(category, ''), branch_name(git_ref), coalesce(tool_family, ' ' || tool),
   coalesce(format_family, ''), coalesce(subject, ''),
-  (case when origin in ('alert', 'inventory') then origin else '' end), coalesce(lane, 'key')
+  (origin = 'alert'), (origin = 'inventory'), coalesce(lane, 'key')
 );
 
 drop index concurrently if exists finding_streams_by_key;

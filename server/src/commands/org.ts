@@ -10,7 +10,7 @@ import {
 } from '../organizations/organization.store.ts'
 import { createOrganization, requireOrganization, updateOrganizationRules } from '../organizations/organization.ts'
 import { listDeleted } from '../organizations/organization-rows.store.ts'
-import { assignInventoryMatching } from '../security/matches/assign-matching.ts'
+import { assignInventoryMatching } from '../security/matches/match-components.job.ts'
 import { type Context, defineCommand, formatTable } from './command.ts'
 import { withServices } from './with-services.ts'
 

@@ -19,7 +19,7 @@ import type { HttpServer } from '../platform/http/http-server.ts'
 import { sendData } from '../platform/http/responses.ts'
 import { Envelope } from '../platform/http/schemas.ts'
 import { update } from '../platform/queue/update.ts'
-import { assignInventoryMatching } from '../security/matches/assign-matching.ts'
+import { assignInventoryMatching } from '../security/matches/match-components.job.ts'
 import type { Services } from '../services.ts'
 import {
   findDefaultTrust,

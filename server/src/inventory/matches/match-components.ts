@@ -15,8 +15,8 @@ export type AskedComponent = AskedPackage & { component: PresentComponent; packa
 
 /**
  * What advisories are asked about a component: about its source package where the ecosystem names
- * those, and in the release of the component or of the document's operating system. Null if it has no
- * version, or no advisory can be about it (docs/inventory.md, "Ecosystems").
+ * those, and in the release of the component or of the document's operating system. Null if it has
+ * no version, or no advisory can be about it (docs/inventory.md, "Ecosystems").
  */
 export function toAskedComponent(component: PresentComponent): AskedComponent | null {
   const { type, namespace, purl } = component
@@ -59,7 +59,9 @@ export function matchComponents(
     evaluated.set(question, matches)
     for (const match of matches) {
       const key = `${formatPlace(one.component)}\n${match.vuln_ids[0]}`
-      const isPatched = match.vuln_ids.some((id) => hasId(one.component.patched, id))
+      const isPatched = one.component.patched.some((id) =>
+        match.vuln_ids.some((own) => own.toUpperCase() === id.trim().toUpperCase()),
+      )
       const same = found.get(key)
       if (same === undefined) found.set(key, { ...one, match, isPatched })
       else same.isPatched &&= isPatched
@@ -70,8 +72,4 @@ export function matchComponents(
 
 export function formatPackage(ecosystem: string, packageKey: string): string {
   return `${ecosystem}\n${packageKey}`
-}
-
-function hasId(stated: readonly string[], id: string): boolean {
-  return stated.some((own) => own.trim().toUpperCase() === id.toUpperCase())
 }

@@ -2,8 +2,8 @@ import type { Lane } from '../../ci/runs/trust.ts'
 import type { Db } from '../../platform/db/sql.ts'
 
 /**
- * What has one stream of matches: the content is the union of the newest documents of all tools with
- * this category, ref, subject and lane.
+ * What has one stream of matches: the content is the union of the newest documents of all tools
+ * with this category, ref, subject and lane.
  */
 export type MatchScope = {
   org_id: string
@@ -118,6 +118,22 @@ export async function listScopes(
     having min(stream.id) > ${after}
     order by min(stream.id)
     limit ${limit}`
+}
+
+/** Those of some names under which the organization has packages. */
+export async function listKnownNames(db: Db, orgId: string, names: string[]): Promise<string[]> {
+  const isNamed = (column: ReturnType<Db>) => db`
+    exists (
+      select from components component
+      where component.org_id = ${orgId}
+        and component.${column} = name
+    )`
+  const rows = await db<{ name: string }[]>`
+    select name
+    from unnest(${names}::text[]) name
+    where ${isNamed(db`package_key`)}
+      or ${isNamed(db`source_name`)}`
+  return rows.map(({ name }) => name)
 }
 
 /** The names under which advisories may know the components with these facts. */

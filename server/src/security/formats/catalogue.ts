@@ -25,8 +25,8 @@ export const VEX_FORMATS = Object.keys({ ...VEX_DOCUMENTS, ...MIXED }) as readon
 export const UPLOAD_FORMATS = Object.keys(FORMATS) as readonly UploadFormat[]
 
 /**
- * Where a finding comes from: the format of its report, the code host of its alert, or the advisories
- * that a component matches.
+ * Where a finding comes from: the format of its report, the code host of its alert, or the
+ * advisories that a component matches.
  */
 export type FindingSource = ReportFormat | Provider | 'osv'
 export const FINDING_SOURCES: readonly FindingSource[] = [...REPORT_FORMATS, ...PROVIDERS, 'osv']

@@ -33,9 +33,9 @@ export async function upsertAffected(tx: Tx): Promise<void> {
 }
 
 /**
- * Numbers the packages whose matches an import may change: those that its records were or are about,
- * and those of all records of vulnerabilities that it changed or gave other ids. Returns their
- * number. Called after the groups of aliases were stored.
+ * Numbers the packages whose matches an import may change: those that its records were or are
+ * about, and those of all records of vulnerabilities that it changed or gave other ids. Returns
+ * their number. Called after the groups of aliases were stored.
  */
 export async function upsertPackageChanges(tx: Tx): Promise<number> {
   await tx`

@@ -76,8 +76,8 @@ async function findSecurityFacts(
 
 /**
  * Alerts come from the code host itself. A report has the trust of the credential that sent it. One
- * without results that states that it failed or is cut is no scan. Neither are matches of the inventory,
- * because an import of advisories makes them, too.
+ * without results that states that it failed or is cut is no scan. Neither are matches of the
+ * inventory, because an import of advisories makes them, too.
  */
 function scansJson(db: Db) {
   return db`(

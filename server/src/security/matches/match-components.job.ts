@@ -1,5 +1,11 @@
-import { listScopes, type MatchScope } from '../../inventory/matches/match-scope.store.ts'
-import { lockInventoryMatching } from '../../organizations/organization.store.ts'
+import { type Author, insertAuditEntry } from '../../audit/audit.store.ts'
+import { listKnownNames, listScopes } from '../../inventory/matches/match-scope.store.ts'
+import {
+  findInventoryMatching,
+  type InventoryMatching,
+  lockInventoryMatching,
+  updateInventoryMatching,
+} from '../../organizations/organization.store.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { runStoppable } from '../../platform/db/transaction.ts'
 import { defineEvent, publish } from '../../platform/queue/event.ts'
@@ -12,6 +18,7 @@ import { countMatches } from './match.store.ts'
 import {
   findMatchingProgress,
   findNextBatch,
+  insertMatchingProgress,
   listChangedNames,
   listUnmatchedOrganizations,
   type MatchingProgress,
@@ -83,7 +90,10 @@ async function matchDue(services: Services, orgId: string, { progress, stopping 
   return scopes.length
 }
 
-/** The setting does not change until the transaction ends, and no document is read by an earlier one. */
+/**
+ * The setting does not change until the transaction ends, and no document is read by an earlier
+ * one.
+ */
 async function endDue(tx: Tx, orgId: string, { scope_after: after }: MatchingProgress): Promise<void> {
   await lockInventoryMatching(tx, orgId)
   const progress = await findMatchingProgress(tx, orgId)
@@ -99,9 +109,15 @@ async function followChanges(services: Services, orgId: string, { progress, stop
   const { followed_until, scope_after: after } = progress
   const until = progress.batch_until ?? (await findNextBatch(sql, followed_until))
   if (until === null) return null
-  const names = await listChangedNames(sql, orgId, { after: followed_until, until })
+  const changed = await listChangedNames(sql, { after: followed_until, until })
+  const names = await listKnownNames(sql, orgId, changed)
   const scopes = names.length === 0 ? [] : await listScopes(sql, orgId, names, { after, limit: SCOPES_AT_ONCE })
-  for (const scope of scopes) await runStoppable(sql, stopping, (tx) => matchScope(services, tx, scope, names))
+  for (const scope of scopes)
+    await runStoppable(sql, stopping, async (tx) => {
+      if ((await reconcileMatches(services, tx, scope, names)) === null) return
+      const repository = await findReportedName(tx, orgId, scope.repository_no)
+      if (repository !== null) await publish(tx, matchesChanged, { org_id: orgId, repository })
+    })
   const last = scopes.length < SCOPES_AT_ONCE ? undefined : scopes.at(-1)
   const next =
     last === undefined
@@ -109,13 +125,6 @@ async function followChanges(services: Services, orgId: string, { progress, stop
       : { followed_until, batch_until: until, scope_after: last.id }
   await updateMatchingProgress(sql, orgId, progress, next)
   return scopes.length
-}
-
-async function matchScope(services: Services, tx: Tx, scope: MatchScope, names: string[]): Promise<void> {
-  const { org_id, repository_no } = scope
-  if ((await reconcileMatches(services, tx, scope, names)) === null) return
-  const repository = await findReportedName(tx, org_id, repository_no)
-  if (repository !== null) await publish(tx, matchesChanged, { org_id, repository })
 }
 
 /**
@@ -140,3 +149,26 @@ export const matchingFollowed = defineEvent('security.matching.followed', {
   subject: ({ org_id }) => ({ type: 'organization', id: org_id }),
   updates: () => [update('finding'), update('issue')],
 })
+
+/**
+ * States whether components are matched with advisories (docs/inventory.md, "Matches"). A job opens
+ * or ends the findings; what was decided about them stays.
+ */
+export async function assignInventoryMatching(
+  { sql, clock }: Pick<Services, 'sql' | 'clock'>,
+  orgId: string,
+  author: Author,
+  matching: InventoryMatching,
+): Promise<void> {
+  await sql.begin(async (tx) => {
+    const before = await findInventoryMatching(tx, orgId)
+    if (before === matching) return
+    await updateInventoryMatching(tx, orgId, matching)
+    await insertMatchingProgress(tx, orgId)
+    await updateMatchingDue(tx, orgId, true)
+    const object = { type: 'organization', id: orgId }
+    const details = { inventory_matching: matching, before }
+    await insertAuditEntry(tx, orgId, { ...author, action: 'organization.update', object, details }, clock.now())
+    await enqueue(tx, matchComponentsJob, { org_id: orgId })
+  })
+}

@@ -1,14 +1,17 @@
 import { hash } from 'node:crypto'
 import { decideSeverity } from '../../inventory/advisories/group-matches.ts'
+import type { EndedMatch } from '../../inventory/matches/compare-matches.ts'
 import { type FoundMatch, formatPlace } from '../../inventory/matches/match-components.ts'
-import type { EndedMatch } from '../../inventory/matches/pair-matches.ts'
 import { toComponent } from '../formats/report/dependency-finding.ts'
 import type { GroupRating } from '../intel/intel.store.ts'
 import type { IncomingFinding, StatedFacts } from '../reconcile/report-members.ts'
 import { DESCRIPTION_MAX, RULE_ID_MAX, TITLE_MAX, truncateText, VERSION_MAX } from '../vocabulary/bounded-text.ts'
 import type { MatchContent, MatchLink, StoredFinding } from './match.store.ts'
 
-/** The tool of all findings of the inventory. No report of a tool with this name is in their streams. */
+/**
+ * The tool of all findings of the inventory. No report of a tool with this name is in their
+ * streams.
+ */
 export const MATCH_TOOL = 'shiplock'
 
 /** What a match shows. `subject` is what the documents are about. */

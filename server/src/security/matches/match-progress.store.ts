@@ -91,23 +91,12 @@ export async function findNextBatch(db: Db, after: number): Promise<number | nul
   return row.until
 }
 
-/** The changed packages between two numbers of which the organization has components, by name. */
-export async function listChangedNames(
-  db: Db,
-  orgId: string,
-  { after, until }: { after: number; until: number },
-): Promise<string[]> {
-  const isNamed = (column: ReturnType<Db>) => db`
-    exists (
-      select from components component
-      where component.org_id = ${orgId}
-        and component.${column} = change.package_key
-    )`
+/** The names of the packages that changed between two numbers. */
+export async function listChangedNames(db: Db, { after, until }: { after: number; until: number }): Promise<string[]> {
   const rows = await db<{ name: string }[]>`
-    select distinct change.package_key as name
-    from intel_package_changes change
-    where change.no > ${after}
-      and change.no <= ${until}
-      and (${isNamed(db`package_key`)} or ${isNamed(db`source_name`)})`
+    select distinct package_key as name
+    from intel_package_changes
+    where no > ${after}
+      and no <= ${until}`
   return rows.map(({ name }) => name)
 }

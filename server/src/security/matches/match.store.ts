@@ -1,5 +1,5 @@
+import type { MatchEnd, StoredMatch } from '../../inventory/matches/compare-matches.ts'
 import type { MatchScope } from '../../inventory/matches/match-scope.store.ts'
-import type { MatchEnd, StoredMatch } from '../../inventory/matches/pair-matches.ts'
 import { buildAverageId } from '../../platform/db/spread.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { ParsedFinding } from '../formats/report/parsed-report.ts'

@@ -1,10 +1,10 @@
+import { compareMatches, type PairedMatches } from '../../inventory/matches/compare-matches.ts'
 import {
   findNewestOfScope,
   listPresent,
   type MatchScope,
   type NewestOfScope,
 } from '../../inventory/matches/match-scope.store.ts'
-import { type PairedMatches, pairMatches } from '../../inventory/matches/pair-matches.ts'
 import { type InventoryMatching, lockInventoryMatching } from '../../organizations/organization.store.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { createUuid } from '../../platform/ids.ts'
@@ -13,7 +13,7 @@ import { hashFingerprint } from '../formats/report/parsed-report.ts'
 import { lockIntel } from '../intel/intel-source.store.ts'
 import { KnownRules } from '../issues/grouping/known-rules.ts'
 import { lockStreams, type StreamReport } from '../reconcile/finding-stream.store.ts'
-import { copyIncoming, hashContent } from '../reconcile/incoming.store.ts'
+import { buildContentHash, copyIncoming } from '../reconcile/incoming.store.ts'
 import { reconcileStated } from '../reconcile/reconcile-report.ts'
 import { type IncomingFinding, ReportMembers, STATED_COLUMNS } from '../reconcile/report-members.ts'
 import { followStatements } from '../vex/apply-statements.ts'
@@ -67,7 +67,7 @@ export async function reconcileMatches(
   const found = await findMatches(tx, present)
   const stored = await listStoredMatches(tx, org_id, stream.id, asked)
   const endAs = mode === 'off' ? ('matching_off' as const) : null
-  const paired = pairMatches(found.matches, stored, { present, replaced, withdrawn: found.withdrawn, endAs })
+  const paired = compareMatches(found.matches, stored, { present, replaced, withdrawn: found.withdrawn, endAs })
   const written = await writeMatches(services, tx, { scope, mode, newest, stream, ratings: found.ratings }, paired)
   const at = services.clock.now()
   await updateMatchStream(tx, org_id, stream.id, {
@@ -140,7 +140,8 @@ async function writeMatches(
     const identity = { finding_id: stored?.finding_id ?? null, fingerprint }
     const finding = toMatchFinding({ found: match, rating, subject }, identity)
     const link = toMatchLink(match, findings.length)
-    if (stored !== null && stored.ended_as === null && isSame(stored, finding, link)) continue
+    const isLinked = stored?.component_no === link.component_no && stored.canonical_id === link.canonical_id
+    if (isLinked && stored.ended_as === null && stored.content_hash === buildContentHash(finding)) continue
     if (stored === null || stored.ended_as !== null) counts.opened++
     findings.push(finding)
     links.push(link)
@@ -170,14 +171,6 @@ async function writeMatches(
   if (issueIds.length > 0) await updateRefreshedIssues(tx, org_id, issueIds, at)
   await followStatements(tx, { org_id, repository_no, at: now })
   return counts
-}
-
-function isSame(stored: StoredFinding, finding: IncomingFinding, link: MatchLink): boolean {
-  return (
-    stored.component_no === link.component_no &&
-    stored.canonical_id === link.canonical_id &&
-    stored.content_hash === hashContent(finding)
-  )
 }
 
 async function copyMatches(

@@ -37,8 +37,8 @@ type IncomingCopy = {
 }
 
 /**
- * Creates the temporary table `incoming` and opens a COPY into it. `own` are the columns that reports
- * do not have. A transaction may reconcile several times, one after the other.
+ * Creates the temporary table `incoming` and opens a COPY into it. `own` are the columns that
+ * reports do not have. A transaction may reconcile several times, one after the other.
  */
 export async function copyIncoming(
   tx: Tx,
@@ -134,7 +134,7 @@ function contentFields(finding: IncomingFinding) {
 }
 
 /** The `content_hash` with which a finding is stored, in hex. */
-export function hashContent(finding: IncomingFinding): string {
+export function buildContentHash(finding: IncomingFinding): string {
   return hashFields(contentFields(finding))
 }
 

@@ -97,7 +97,9 @@ async function finishUpload(tx: Tx, { upload, lanes, ...key }: ReadLanes, { resu
   await recordFigures(tx, { org_id: key.org_id, id: upload.artifact_id }, figures, at)
 }
 
-/** Stores the components of a bill of materials after its findings, and matches what is new or gone. */
+/**
+ * Stores the components of a bill of materials after its findings, and matches what is new or gone.
+ */
 async function applySbom(
   services: Services,
   tx: Tx,

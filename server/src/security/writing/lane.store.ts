@@ -34,8 +34,7 @@ export function buildStreamLane(db: Db, orgId: string, stream: ReturnType<Db>): 
 
 /**
  * SQL: what tells streams apart that are not of reports: `alert` or `inventory`. An uploaded report
- * never falls into one of them, whatever its tool is called. It is the expression of the unique
- * index of streams.
+ * never falls into one of them, whatever its tool is called.
  */
 export function buildStreamKind(db: Db, origin: ReturnType<Db>): ReturnType<Db> {
   return db`(case when ${origin} in ('alert', 'inventory') then ${origin} else '' end)`

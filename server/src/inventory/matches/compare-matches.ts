@@ -51,10 +51,11 @@ export type MatchFacts = {
 /**
  * Recognizes the stored findings of matches. A finding is of a package, a file and a vulnerability
  * with any id that its group keeps. Two versions of a package in a file are two findings; a version
- * that replaces another goes on as its finding, and so does a file that replaces another. Of several
- * findings whose groups became one, the oldest goes on. Open findings that no match goes on in end.
+ * that replaces another goes on as its finding, and so does a file that replaces another. Of
+ * several findings whose groups became one, the oldest goes on. Open findings that no match goes on
+ * in end.
  */
-export function pairMatches<Stored extends StoredMatch>(
+export function compareMatches<Stored extends StoredMatch>(
   matches: readonly FoundMatch[],
   stored: readonly Stored[],
   facts: MatchFacts,
@@ -75,7 +76,8 @@ export function pairMatches<Stored extends StoredMatch>(
     isSameFile,
     isMoved,
   ]
-  const sorted = matches.toSorted(compareFound)
+  const toName = ({ component: { purl, path }, match }: FoundMatch) => `${purl}\n${path ?? ''}\n${match.vuln_ids[0]}`
+  const sorted = matches.toSorted((one, other) => compareTexts(toName(one), toName(other)))
   for (const isSame of rules) {
     for (const match of sorted) {
       if (found.has(match)) continue
@@ -157,12 +159,5 @@ function compareStored(a: StoredMatch, b: StoredMatch): number {
     Number(a.ended_as !== null) - Number(b.ended_as !== null) ||
     a.first_seen_at.getTime() - b.first_seen_at.getTime() ||
     compareTexts(a.finding_id, b.finding_id)
-  )
-}
-
-function compareFound(a: FoundMatch, b: FoundMatch): number {
-  return compareTexts(
-    `${a.component.purl}\n${a.component.path ?? ''}\n${a.match.vuln_ids[0]}`,
-    `${b.component.purl}\n${b.component.path ?? ''}\n${b.match.vuln_ids[0]}`,
   )
 }

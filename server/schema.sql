@@ -1128,13 +1128,14 @@ create table finding_streams (
   reports integer not null default 0,
   held jsonb,
   parts_since timestamp(3) with time zone,
+  preview boolean not null default false,
   constraint finding_streams_pkey PRIMARY KEY (org_id, id),
   constraint finding_streams_org_id_repository_no_fkey FOREIGN KEY (org_id, repository_no) REFERENCES reported_repositories(org_id, id),
   constraint finding_streams_ended_check CHECK (((num_nulls(ended_at, ended_reason, ended_by_name) = ANY (ARRAY[0, 3])) AND (length(ended_reason) <= 1000))),
   constraint finding_streams_have_key CHECK (((tool_family IS NOT NULL) OR (origin = 'alert'::text) OR (seen_at > '-infinity'::timestamp with time zone))) NOT VALID,
   constraint finding_streams_lane_check CHECK ((lane = ANY (ARRAY['verified'::text, 'key'::text, 'person'::text, 'untrusted'::text])))
 );
-CREATE UNIQUE INDEX finding_streams_by_key ON public.finding_streams USING btree (org_id, repository_no, COALESCE(category, ''::text), branch_name(git_ref), COALESCE(tool_family, (' '::text || tool)), COALESCE(format_family, ''::text), COALESCE(subject, ''::text), ((origin = 'alert'::text)), COALESCE(lane, 'key'::text));
+CREATE UNIQUE INDEX finding_streams_by_identity ON public.finding_streams USING btree (org_id, repository_no, COALESCE(category, ''::text), branch_name(git_ref), COALESCE(tool_family, (' '::text || tool)), COALESCE(format_family, ''::text), COALESCE(subject, ''::text), ((origin = 'alert'::text)), ((origin = 'inventory'::text)), COALESCE(lane, 'key'::text));
 CREATE INDEX finding_streams_by_report ON public.finding_streams USING btree (org_id, reported_at, id) WHERE (origin <> 'alert'::text);
 CREATE INDEX finding_streams_by_upload ON public.finding_streams USING btree (org_id, upload_id) WHERE (upload_id IS NOT NULL);
 CREATE INDEX finding_streams_unseen ON public.finding_streams USING btree (org_id, seen_at) WHERE (NOT tracked);
@@ -1319,6 +1320,14 @@ create table intel_kev (
   constraint intel_kev_pkey PRIMARY KEY (cve_id)
 );
 
+create table intel_package_changes (
+  ecosystem text collate "C" not null,
+  package_key text collate "C" not null,
+  no bigint not null,
+  constraint intel_package_changes_pkey PRIMARY KEY (ecosystem, package_key)
+);
+CREATE INDEX intel_package_changes_by_no ON public.intel_package_changes USING btree (no);
+
 create table intel_sources (
   source text not null,
   as_of timestamp(3) with time zone,
@@ -1329,6 +1338,23 @@ create table intel_sources (
   constraint intel_sources_records_check CHECK ((records >= 0)),
   constraint intel_sources_source_check CHECK ((source = ANY (ARRAY['kev'::text, 'epss'::text, 'osv'::text])))
 );
+
+create table inventory_matches (
+  org_id uuid not null,
+  finding_id uuid not null,
+  stream_id bigint not null,
+  component_no bigint not null,
+  package_key text not null,
+  canonical_id text collate "C" not null,
+  match_hash bytea not null,
+  ended_as text,
+  constraint inventory_matches_pkey PRIMARY KEY (org_id, finding_id),
+  constraint inventory_matches_org_id_finding_id_fkey FOREIGN KEY (org_id, finding_id) REFERENCES findings(org_id, id),
+  constraint inventory_matches_ended_as_check CHECK ((ended_as = ANY (ARRAY['component_removed'::text, 'version_changed'::text, 'advisory_corrected'::text, 'advisory_withdrawn'::text, 'stream_ended'::text, 'merged'::text, 'matching_off'::text]))),
+  constraint inventory_matches_match_hash_check CHECK ((length(match_hash) = 16))
+);
+CREATE INDEX inventory_matches_by_package ON public.inventory_matches USING btree (org_id, stream_id, package_key);
+CREATE UNIQUE INDEX inventory_matches_open ON public.inventory_matches USING btree (org_id, stream_id, match_hash) WHERE (ended_as IS NULL);
 
 create table inventory_streams (
   org_id uuid not null,
@@ -1349,6 +1375,8 @@ create table inventory_streams (
   parents integer[] not null default '{}'::integer[],
   since timestamp(3) with time zone[] not null default '{}'::timestamp with time zone[],
   held bigint[] not null default '{}'::bigint[],
+  others integer not null default 0,
+  ended_at timestamp(3) with time zone,
   constraint inventory_streams_pkey PRIMARY KEY (org_id, id),
   constraint inventory_streams_org_id_repository_no_fkey FOREIGN KEY (org_id, repository_no) REFERENCES reported_repositories(org_id, id),
   constraint inventory_streams_format_check CHECK ((format = ANY (ARRAY['cyclonedx'::text, 'spdx'::text]))),
@@ -1687,6 +1715,15 @@ create table log_tiles (
   constraint log_tiles_level_check CHECK (((level >= 0) AND (level <= 63)))
 );
 
+create table matching_progress (
+  org_id uuid not null,
+  is_due boolean not null,
+  followed_until bigint not null,
+  batch_until bigint,
+  scope_after bigint not null default 0,
+  constraint matching_progress_pkey PRIMARY KEY (org_id)
+);
+
 create table member_accounts (
   org_id uuid not null,
   user_id uuid not null,
@@ -1821,9 +1858,11 @@ create table organizations (
   default_trust_loosened_by text,
   two_person_changes boolean not null default false,
   production_rule_since timestamp(3) with time zone,
+  inventory_matching text not null default 'on'::text,
   constraint organizations_pkey PRIMARY KEY (id),
   constraint organizations_slug_key UNIQUE (slug),
   constraint organizations_default_trust_check CHECK ((default_trust = ANY (ARRAY['verified'::text, 'uploaded'::text]))),
+  constraint organizations_inventory_matching_check CHECK ((inventory_matching = ANY (ARRAY['on'::text, 'preview'::text, 'off'::text]))),
   constraint organizations_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
   constraint organizations_slug_check CHECK ((slug ~ '^[a-z0-9][a-z0-9-]{0,62}$'::text))
 );

@@ -75,9 +75,17 @@ import { settleDismissal } from './security/alerts/decide-alerts.ts'
 import { readAlertJob, renameAlertRepository } from './security/alerts/read-alert.job.ts'
 import { alertsChanged, reconcileAlertsJob } from './security/alerts/reconcile-alerts.job.ts'
 import { fetchIntelDaily } from './security/intel/fetch-intel.job.ts'
+import { advisoriesChanged } from './security/intel/import-osv.ts'
 import { intelImported } from './security/intel/import-source.ts'
 import { updateIntelAtDetection } from './security/intel/intel-at-detection.store.ts'
 import { followIntel, followRules, rulesFollowed } from './security/issues/follow-changes.job.ts'
+import {
+  enqueueMatching,
+  enqueueMatchingRegularly,
+  matchComponentsJob,
+  matchesChanged,
+  matchingFollowed,
+} from './security/matches/match-components.job.ts'
 import { renameReportedRepository } from './security/repositories/select-repository.ts'
 import { expireTriagesJob } from './security/triage/expire-triages.job.ts'
 import { expireUploadsJob } from './security/uploads/expire-uploads.job.ts'
@@ -123,6 +131,10 @@ export const jobs: Job<HostServices, never>[] = [
   subscribe(alertsChanged, refreshRepositoryGates, refreshNamedResults, refreshIssues),
   subscribe(findingsTriaged, refreshRepositoryGates, refreshNamedResults, refreshIssues),
   subscribe(intelImported, followIntel, followAliases, updateIntelAtDetection, refreshAllGates, refreshAllResults),
+  subscribe(advisoriesChanged, enqueueMatching),
+  matchComponentsJob,
+  subscribe(matchesChanged, refreshRepositoryGates, refreshNamedResults, refreshIssues),
+  subscribe(matchingFollowed, refreshOrganizationGates, refreshOrganizationResults, refreshIssues),
   subscribe(rulesFollowed, enqueueStoredDocuments),
   readRepositoryPoliciesJob,
   subscribe(policyChanged, refreshOrganizationGates, refreshOrganizationResults),
@@ -154,6 +166,7 @@ export const scheduledJobs: ScheduledJob<HostServices>[] = [
   expireUploadsJob,
   expireTriagesJob,
   followRules,
+  enqueueMatchingRegularly,
   settleDeployments,
   fetchIntelDaily,
   evaluateDaily,

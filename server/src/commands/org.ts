@@ -2,9 +2,15 @@ import { requireChoice, UsageError } from '@shiplock/command-line/options'
 import { assignPlan } from '../access/manage-access.ts'
 import { OPERATOR } from '../audit/audit.store.ts'
 import { assignDefaultTrust } from '../compliance/policies/default-trust.ts'
-import { DEFAULT_TRUSTS, listOrganizations, type Organization } from '../organizations/organization.store.ts'
+import {
+  DEFAULT_TRUSTS,
+  INVENTORY_MATCHING,
+  listOrganizations,
+  type Organization,
+} from '../organizations/organization.store.ts'
 import { createOrganization, requireOrganization, updateOrganizationRules } from '../organizations/organization.ts'
 import { listDeleted } from '../organizations/organization-rows.store.ts'
+import { assignInventoryMatching } from '../security/matches/match-components.job.ts'
 import { type Context, defineCommand, formatTable } from './command.ts'
 import { withServices } from './with-services.ts'
 
@@ -48,6 +54,11 @@ export const orgSet = defineCommand({
       value: DEFAULT_TRUSTS.join('|'),
       about: 'whose evidence rules admit that name no trust: jobs with OIDC tokens, or also uploads of API keys',
     },
+    'inventory-matching': {
+      type: 'text',
+      value: INVENTORY_MATCHING.join('|'),
+      about: 'whether components are matched with advisories; preview shows findings, which count nowhere',
+    },
     'two-person-changes': {
       type: 'text',
       value: 'yes|no',
@@ -55,10 +66,18 @@ export const orgSet = defineCommand({
     },
   },
   async run(context, { slug }, options) {
-    const { 'accept-repository-vex': accepts, 'default-trust': trust, 'two-person-changes': byTwo } = options
-    if (accepts === undefined && trust === undefined && byTwo === undefined)
-      throw new UsageError('org set needs --accept-repository-vex, --default-trust or --two-person-changes')
+    const {
+      'accept-repository-vex': accepts,
+      'default-trust': trust,
+      'two-person-changes': byTwo,
+      'inventory-matching': matching,
+    } = options
+    if (Object.values(options).every((value) => value === undefined))
+      throw new UsageError(
+        'org set needs --accept-repository-vex, --default-trust, --inventory-matching or --two-person-changes',
+      )
     const chosen = trust === undefined ? null : requireChoice('default-trust', trust, DEFAULT_TRUSTS)
+    const asked = matching === undefined ? null : requireChoice('inventory-matching', matching, INVENTORY_MATCHING)
     const rules = {
       ...(accepts !== undefined && { accept_repository_vex: isYes('accept-repository-vex', accepts) }),
       ...(byTwo !== undefined && { two_person_changes: isYes('two-person-changes', byTwo) }),
@@ -69,6 +88,7 @@ export const orgSet = defineCommand({
           ? await requireOrganization(services.sql, slug)
           : await updateOrganizationRules(services, slug, rules)
       if (chosen !== null) await assignDefaultTrust(services, changed.id, OPERATOR, chosen)
+      if (asked !== null) await assignInventoryMatching(services, changed.id, OPERATOR, asked)
       return changed
     })
     context.print({ json: organization, text: `Changed ${describe(organization)}` })

@@ -13,6 +13,7 @@ const REFERENCE_TABLES: ReadonlySet<string> = new Set([
   'intel_epss',
   'intel_fixes',
   'intel_kev',
+  'intel_package_changes',
   'intel_sources',
   'vulnerability_alias_changes',
   'vulnerability_aliases',

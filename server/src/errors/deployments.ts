@@ -206,11 +206,12 @@ export const proposerRefused = defineError({
 export const operatorRequired = defineError({
   status: 409,
   code: 'operator_required',
-  cause: 'The default trust is set in an organization whose changes of gates and policies wait for a second person.',
-  remedy: 'Ask the operator of the server for `shiplock-server org set ORG --default-trust`.',
+  cause:
+    'The default trust or the matching of components is set in an organization whose changes of gates and policies wait for a second person.',
+  remedy: 'Ask the operator of the server for `shiplock-server org set ORG --default-trust` or `--inventory-matching`.',
   message:
-    'Changes of gates and policies wait for a second person here, and the default trust is set by the operator of the ' +
-    'server: shiplock-server org set --default-trust.',
+    'Changes of gates and policies wait for a second person here, and this setting is changed by the operator of the ' +
+    'server: shiplock-server org set --default-trust or --inventory-matching.',
 })
 
 export const tooManyPolicies = defineError({

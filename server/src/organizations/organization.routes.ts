@@ -3,7 +3,12 @@ import { ORGANIZATION_PATH } from '../access/gateway/authorize-people.ts'
 import { OrganizationPath } from '../access/gateway/open-to-people.ts'
 import { toMemberAuthor } from '../access/members/author.ts'
 import { renameOrganization } from '../access/members/manage-members.ts'
-import { DefaultTrustChange, OrganizationChange, OrganizationSettings } from '../access/members/member.schema.ts'
+import {
+  DefaultTrustChange,
+  InventoryMatchingChange,
+  OrganizationChange,
+  OrganizationSettings,
+} from '../access/members/member.schema.ts'
 import { getDefaultAudience } from '../access/oidc-trusts/trusts/trust-request.ts'
 import { countArtifactBytes } from '../ci/reports/artifact.store.ts'
 import { countCreatedRuns } from '../ci/runs/run.store.ts'
@@ -14,9 +19,11 @@ import type { HttpServer } from '../platform/http/http-server.ts'
 import { sendData } from '../platform/http/responses.ts'
 import { Envelope } from '../platform/http/schemas.ts'
 import { update } from '../platform/queue/update.ts'
+import { assignInventoryMatching } from '../security/matches/match-components.job.ts'
 import type { Services } from '../services.ts'
 import {
   findDefaultTrust,
+  findInventoryMatching,
   findMonthlyUse,
   isChangedByTwo,
   isDemo,
@@ -72,15 +79,16 @@ async function readUsage({ sql, clock }: Services, { org_id, plan }: Actor) {
 export async function registerOrganizationRoutes(app: HttpServer, services: Services): Promise<void> {
   const { sql, config } = services
   const describe = async (organization: Organization) => {
-    const [is_demo, isOnly, default_trust, two_person_changes] = await Promise.all([
+    const [is_demo, isOnly, default_trust, two_person_changes, inventory_matching] = await Promise.all([
       isDemo(sql, organization.id),
       isOnlyOrganization(sql, organization.id),
       findDefaultTrust(sql, organization.id),
       isChangedByTwo(sql, organization.id),
+      findInventoryMatching(sql, organization.id),
     ])
     const origin = new URL(config.baseUrl).origin
     const job_audience = getDefaultAudience({ origin, slug: organization.slug, isOnly })
-    return { ...organization, is_demo, job_audience, default_trust, two_person_changes }
+    return { ...organization, is_demo, job_audience, default_trust, two_person_changes, inventory_matching }
   }
 
   app.get(
@@ -140,6 +148,34 @@ export async function registerOrganizationRoutes(app: HttpServer, services: Serv
     async ({ actor, body }, reply) => {
       if (await isChangedByTwo(services.sql, actor.org_id)) throw operatorRequired()
       await assignDefaultTrust(services, actor.org_id, toAuthor(actor, {}), body.default_trust)
+      return sendData(reply, JSON.stringify(await describe(actor.organization)))
+    },
+  )
+
+  app.put(
+    `${ORGANIZATION_PATH}/inventory-matching`,
+    {
+      config: {
+        permission: 'manage_members',
+        fresh: true,
+        updates: () => [update('organization'), update('finding'), update('issue')],
+      },
+      schema: {
+        operationId: 'setInventoryMatching',
+        summary: 'Turn matching of components on or off',
+        description:
+          'States whether components of bills of materials are matched with advisories. Findings are opened or ended in the ' +
+          'background. Triage of findings that end stays, and holds when they are opened again.\n\nErrors: 409 ' +
+          '`operator_required` if changes of gates and policies wait for a second person.',
+        tags: ['Members and roles'],
+        params: OrganizationPath,
+        body: InventoryMatchingChange,
+        response: { 200: Envelope(OrganizationSettings, 'The organization.') },
+      },
+    },
+    async ({ actor, body }, reply) => {
+      if (await isChangedByTwo(services.sql, actor.org_id)) throw operatorRequired()
+      await assignInventoryMatching(services, actor.org_id, toAuthor(actor, {}), body.inventory_matching)
       return sendData(reply, JSON.stringify(await describe(actor.organization)))
     },
   )

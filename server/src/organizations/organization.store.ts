@@ -122,6 +122,39 @@ export async function isChangedByTwo(db: Db, id: string): Promise<boolean> {
   return row?.two_person_changes ?? false
 }
 
+/**
+ * Whether components are matched with advisories (docs/inventory.md, "Matches"): a `preview` shows
+ * findings, which count nowhere.
+ */
+export const INVENTORY_MATCHING = ['on', 'preview', 'off'] as const
+export type InventoryMatching = (typeof INVENTORY_MATCHING)[number]
+
+/** Keeps the setting as it is until the transaction ends. */
+export async function lockInventoryMatching(tx: Tx, id: string): Promise<InventoryMatching> {
+  const [row] = await tx<[{ inventory_matching: InventoryMatching }]>`
+    select inventory_matching
+    from organizations
+    where id = ${id}
+    for share`
+  return row.inventory_matching
+}
+
+export async function findInventoryMatching(db: Db, id: string): Promise<InventoryMatching> {
+  const [row] = await db<[{ inventory_matching: InventoryMatching }]>`
+    select inventory_matching
+    from organizations
+    where id = ${id}`
+  return row.inventory_matching
+}
+
+/** Waits for the transactions that keep the setting as it is. */
+export async function updateInventoryMatching(tx: Tx, id: string, matching: InventoryMatching): Promise<void> {
+  await tx`
+    update organizations
+    set inventory_matching = ${matching}
+    where id = ${id}`
+}
+
 /** What an organization lets count. What is absent stays. */
 export type OrganizationRules = { accept_repository_vex?: boolean; two_person_changes?: boolean }
 

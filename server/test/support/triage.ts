@@ -4,14 +4,20 @@ import { updateRefreshedIssues } from '../../src/security/writing/issue-writing.
 import { insertTriage, type NewTriage } from '../../src/security/writing/triage.store.ts'
 import type { TestApi } from './api.ts'
 
-/** Dismisses every finding of an organization. Returns the id of the triage. */
-export async function dismissAll({ services: { sql, clock } }: TestApi, orgId: string, given: Partial<NewTriage> = {}) {
+/** Dismisses every finding of an organization, or those with these ids. Returns the id of the triage. */
+export async function dismissAll(
+  { services: { sql, clock } }: TestApi,
+  orgId: string,
+  given: Partial<NewTriage> = {},
+  only: string[] | null = null,
+) {
   const at = clock.now()
   return sql.begin(async (tx) => {
     const findings = await tx<{ id: string; repository_no: number }[]>`
       select id, repository_no
       from findings
-      where org_id = ${orgId}`
+      where org_id = ${orgId}
+        and (${only}::uuid[] is null or id = any(${only}::uuid[]))`
     const findingIds = findings.map(({ id }) => id)
     await lockTriaged(tx, orgId, [...new Set(findings.map(({ repository_no }) => repository_no))])
     const triage: NewTriage = {

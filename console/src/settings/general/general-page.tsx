@@ -17,6 +17,12 @@ const TRUSTS = [
   { value: 'verified', label: 'With OIDC tokens, or through a connected code host' },
 ]
 
+const MATCHING = [
+  { value: 'on', label: 'On' },
+  { value: 'preview', label: 'Preview: shown, but counted nowhere' },
+  { value: 'off', label: 'Off' },
+]
+
 /** The name of the organization, and its name in addresses. */
 export function GeneralPage() {
   const { slug: org } = useOrganization()
@@ -24,10 +30,11 @@ export function GeneralPage() {
   return (
     <Page title="General" description="What identifies the organization.">
       <QueryView query={query} of="organization">
-        {({ data: { name, slug, id, default_trust, two_person_changes } }) => (
+        {({ data: { name, slug, id, default_trust, two_person_changes, inventory_matching } }) => (
           <Stack maw={520} gap="xl">
             <NameForm name={name} key={name} />
             <TrustForm trust={default_trust} key={default_trust} />
+            <MatchingForm matching={inventory_matching} key={inventory_matching} />
             <Stack gap={4}>
               <Text size="sm" fw={500}>
                 Changes of gates and policies
@@ -116,6 +123,35 @@ function TrustForm({ trust }: { trust: 'verified' | 'uploaded' | null }) {
       submitLabel="Save trust"
       submitProps={{ disabled: trust !== null && !change.form.isDirty() }}
     >
+      {field}
+    </ApiFormView>
+  )
+}
+
+/** Whether components of bills of materials are matched with advisories. */
+function MatchingForm({ matching }: { matching: 'on' | 'preview' | 'off' }) {
+  const { slug: org } = useOrganization()
+  const { mutateAsync: setMatching } = useApiMutation('put', `${PATH}/inventory-matching`, ['organization', 'finding'])
+  const mayChange = usePermission('manage_members')
+  const change = useApiForm({
+    initialValues: { inventory_matching: matching },
+    send: async ({ inventory_matching }) => {
+      await setMatching({ params: { path: { org } }, body: { inventory_matching } })
+      notifyDone('Saved. Findings are opened or closed in the background.')
+    },
+  })
+  const field = (
+    <NativeSelect
+      label="Matching of components with advisories"
+      description="Components of bills of materials that an advisory says are affected become findings. Off closes them; their triage stays."
+      data={MATCHING}
+      disabled={!mayChange}
+      {...change.form.getInputProps('inventory_matching')}
+    />
+  )
+  if (!mayChange) return field
+  return (
+    <ApiFormView form={change} submitLabel="Save matching" submitProps={{ disabled: !change.form.isDirty() }}>
       {field}
     </ApiFormView>
   )

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { PROVIDERS } from '../../codehosts/catalogue.ts'
-import { DEFAULT_TRUSTS } from '../../organizations/organization.store.ts'
+import { DEFAULT_TRUSTS, INVENTORY_MATCHING } from '../../organizations/organization.store.ts'
 import { definePageQuery } from '../../platform/http/lists.ts'
 import { Closed, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
 import { UUID_PATTERN } from '../../platform/ids.ts'
@@ -136,6 +136,10 @@ export const OrganizationSettings = Closed(
     two_person_changes: Type.Boolean({
       description: 'Whether changes of gates and policies by people wait for a second person.',
     }),
+    inventory_matching: OneOf(INVENTORY_MATCHING, {
+      description:
+        'Whether components are matched with advisories. `preview` shows findings, which count nowhere and block nothing.',
+    }),
   },
   { description: 'An organization.' },
 )
@@ -147,6 +151,12 @@ export const OrganizationChange = Closed({
 export const DefaultTrustChange = Closed({
   default_trust: OneOf(DEFAULT_TRUSTS, {
     description: '`verified`: jobs identify themselves with OIDC tokens. `uploaded`: reports of API keys count, too.',
+  }),
+})
+
+export const InventoryMatchingChange = Closed({
+  inventory_matching: OneOf(INVENTORY_MATCHING, {
+    description: '`on`: matches are findings. `preview`: they are shown and count nowhere. `off`: they end.',
   }),
 })
 

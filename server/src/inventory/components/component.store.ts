@@ -143,17 +143,25 @@ function isPresent(db: Db, { direct, present, repositoryNos, provider }: Compone
     select from inventory_streams stream
     where stream.org_id = component.org_id
       and stream.present && facts.numbers
+      and stream.ended_at is null
       ${ofRepository}
       ${direct === null ? db`` : db`and ${isDirect(db, db`facts.numbers`)} = ${direct}`}
   )`
-  const was = db`exists (
+  // What a replaced tool had left is no longer present, either.
+  const was = db`(exists (
+    select from inventory_streams stream
+    where stream.org_id = component.org_id
+      and stream.present && facts.numbers
+      and stream.ended_at is not null
+      ${ofRepository}
+  ) or exists (
     select from sboms sbom
     join inventory_streams stream on stream.org_id = sbom.org_id and stream.id = sbom.stream_id
     where sbom.org_id = component.org_id
       and sbom.removed && facts.numbers
       and sbom.removed <> '{}'
       ${ofRepository}
-  )`
+  ))`
   if (present === 'true') return isIn
   return present === 'false' ? db`(not ${isIn} and ${was})` : db`(${isIn} or ${was})`
 }
@@ -213,6 +221,7 @@ function componentJson(db: Db, occurrences: number | null) {
         from inventory_streams stream
         where stream.org_id = picked.org_id
           and stream.present && picked.numbers
+          and stream.ended_at is null
       ) places
     ) item
   )`
@@ -226,7 +235,7 @@ function selectOccurrences(db: Db, orgId: ReturnType<Db>, numbers: ReturnType<Db
     select ${stream}, number as facts_no, format('%s:%s', stream.id, number) collate "C" as id,
       stream.parents[array_position(stream.present, number)] = -1 as direct,
       stream.since[array_position(stream.present, number)] as first_seen_at, stream.seen_at as last_seen_at,
-      null::timestamptz(3) as removed_at
+      stream.ended_at as removed_at
     from inventory_streams stream
     cross join unnest(${numbers}) number
     where stream.org_id = ${orgId}

@@ -11,6 +11,7 @@ import {
   insertSbomCommit,
   lockSbomStream,
   type SeenAgainSbom,
+  updateReplacedStreams,
   updateSbomStream,
   updateSeenAgainStreams,
 } from './sbom.store.ts'
@@ -42,12 +43,21 @@ export type SbomReport = {
   reported_at: Date
 }
 
+/** What a document changed of what is present in its stream. */
+export type RecordedSbom = {
+  subject: string | null
+  /** The numbers of facts that are present and were not, or no longer are. */
+  changed: number[]
+  /** The document names another operating system, so that the releases of packages are others. */
+  hasOtherSystem: boolean
+}
+
 /**
  * Stores a document in the transaction that finishes its upload. An unchanged document only adds
  * its commit to the one before. One that is older than the newest of its stream is kept for its own
  * commit, and changes nothing that is present.
  */
-export async function recordSbom(tx: Tx, report: SbomReport, sbom: Sbom): Promise<void> {
+export async function recordSbom(tx: Tx, report: SbomReport, sbom: Sbom): Promise<RecordedSbom> {
   const { org_id, upload_id, reported_at } = report
   const tool = normalizeToolName(sbom.tool)
   const stream = await lockSbomStream(tx, { ...report, tool, subject: sbom.subject }, report.tracked)
@@ -61,9 +71,10 @@ export async function recordSbom(tx: Tx, report: SbomReport, sbom: Sbom): Promis
   const { added, removed, removedSince, contents } = compareContents(stream, document, reported_at)
   const isOlder = stream.reported_at > reported_at
   const newest = await findNewestSbom(tx, org_id, stream.id)
-  const isUnchanged = newest !== null && added.length === 0 && removed.length === 0
+  const hasOtherSystem = newest !== null && newest.operating_system !== sbom.operatingSystem
+  const isUnchanged = newest !== null && added.length === 0 && removed.length === 0 && !hasOtherSystem
   const no = isUnchanged
-    ? newest
+    ? newest.no
     : await insertSbom(tx, {
         org_id,
         id: upload_id,
@@ -82,7 +93,12 @@ export async function recordSbom(tx: Tx, report: SbomReport, sbom: Sbom): Promis
         created_at: reported_at,
       })
   await insertSbomCommit(tx, org_id, no, report)
-  if (!isOlder) await updateSbomStream(tx, { org_id, id: stream.id }, report, contents)
+  if (isOlder) return { subject: sbom.subject, changed: [], hasOtherSystem: false }
+  await updateSbomStream(tx, { org_id, id: stream.id }, report, contents)
+  const replaced = await updateReplacedStreams(tx, { ...report, subject: sbom.subject }, stream.id, reported_at)
+  const before = new Set(stream.has_ended ? [] : stream.present)
+  const changed = [...before.symmetricDifference(new Set(contents.present)), ...replaced]
+  return { subject: sbom.subject, changed, hasOtherSystem }
 }
 
 /**
@@ -112,7 +128,7 @@ function collectPackageTypes({ components }: Sbom): string[] {
 /** Notes that an upload was sent again for another commit, whose contents are the same. */
 export async function updateSbomSeenAgain(tx: Tx, seen: SeenAgainSbom): Promise<void> {
   for (const streamId of await updateSeenAgainStreams(tx, seen)) {
-    const no = await findNewestSbom(tx, seen.org_id, streamId)
-    if (no !== null) await insertSbomCommit(tx, seen.org_id, no, { ...seen, reported_at: seen.at })
+    const newest = await findNewestSbom(tx, seen.org_id, streamId)
+    if (newest !== null) await insertSbomCommit(tx, seen.org_id, newest.no, { ...seen, reported_at: seen.at })
   }
 }

@@ -17,7 +17,13 @@ export type SbomStreamKey = {
   lane: Lane
 }
 
-export type SbomStream = StreamContents & { id: number; reported_at: Date; upload_id: string | null }
+/** `has_ended`: other tools have replaced it, so that nothing of it is present. */
+export type SbomStream = StreamContents & {
+  id: number
+  reported_at: Date
+  upload_id: string | null
+  has_ended: boolean
+}
 
 /** Creates a stream where it is missing, and locks it until the transaction ends. */
 export async function lockSbomStream(tx: Tx, key: SbomStreamKey, tracked: boolean): Promise<SbomStream> {
@@ -32,7 +38,7 @@ export async function lockSbomStream(tx: Tx, key: SbomStreamKey, tracked: boolea
     )
     on conflict do nothing`
   const [row] = await tx<[SbomStream]>`
-    select id, upload_id, present, parents, since, held,
+    select id, upload_id, present, parents, since, held, ended_at is not null as has_ended,
       case when reported_at = '-infinity' then 'epoch' else reported_at end as reported_at
     from inventory_streams
     where org_id = ${org_id}
@@ -68,9 +74,48 @@ export async function updateSbomStream(
     set upload_id = ${newest.upload_id}, commit_sha = ${newest.commit_sha}, git_ref = ${newest.git_ref},
       tracked = ${newest.tracked}, reported_at = ${newest.reported_at},
       seen_at = greatest(seen_at, ${newest.reported_at}), present = ${contents.present}::bigint[],
-      parents = ${contents.parents}::integer[], since = ${contents.since}::timestamptz[], held = ${contents.held}::bigint[]
+      parents = ${contents.parents}::integer[], since = ${contents.since}::timestamptz[], held = ${contents.held}::bigint[],
+      others = 0, ended_at = null
     where org_id = ${org_id}
       and id = ${id}`
+}
+
+/** A tool ends after so many documents of others, if it sent none for so long. */
+const OTHERS_MAX = 5
+const SILENT_DAYS = 7
+
+/**
+ * Counts a document for the other streams of its repository, category, ref, subject and lane, and
+ * ends those that it replaces. Returns the numbers of the facts of those that ended.
+ */
+export async function updateReplacedStreams(
+  tx: Tx,
+  { org_id, repository_no, category, git_ref, subject, lane }: Omit<SbomStreamKey, 'tool' | 'format'>,
+  id: number,
+  at: Date,
+): Promise<number[]> {
+  const rows = await tx<{ present: number[] }[]>`
+    with replaced as (
+      update inventory_streams stream
+      set others = others + 1,
+        ended_at = case
+          when others + 1 >= ${OTHERS_MAX} and seen_at <= ${at}::timestamptz - make_interval(days => ${SILENT_DAYS})
+          then ${at}::timestamptz
+        end
+      where org_id = ${org_id}
+        and repository_no = ${repository_no}
+        and coalesce(category, '') = coalesce(${category}::text, '')
+        and branch_name(git_ref) = branch_name(${git_ref})
+        and coalesce(subject, '') = coalesce(${subject}::text, '')
+        and lane = ${lane}
+        and id <> ${id}
+        and ended_at is null
+      returning ended_at, present
+    )
+    select present
+    from replaced
+    where ended_at is not null`
+  return rows.flatMap(({ present }) => present)
 }
 
 export type SbomRow = {
@@ -107,20 +152,19 @@ export async function insertSbom(tx: Tx, sbom: SbomRow): Promise<number> {
   return no
 }
 
-/**
- * The number of the newest document of a stream that changed what is present; null before the
- * first.
- */
-export async function findNewestSbom(tx: Tx, orgId: string, streamId: number): Promise<number | null> {
-  const [row] = await tx<{ no: number }[]>`
-    select no
+type NewestDocument = { no: number; operating_system: string | null }
+
+/** The newest document of a stream that changed what is present; null before the first. */
+export async function findNewestSbom(tx: Tx, orgId: string, streamId: number): Promise<NewestDocument | null> {
+  const [row] = await tx<NewestDocument[]>`
+    select no, operating_system
     from sboms
     where org_id = ${orgId}
       and stream_id = ${streamId}
       and not is_older
     order by created_at desc, no desc
     limit 1`
-  return row?.no ?? null
+  return row ?? null
 }
 
 type SbomCommit = { commit_sha: string | null; upload_id: string; reported_at: Date }

@@ -63,7 +63,7 @@ export function toAlertFinding(alert: DueAlert): IncomingFinding {
     relocation: null,
     similarity: null,
     context: alert.secret_hash,
-    alert: {
+    stated: {
       alert_id: alert.id,
       revision: alert.revision,
       finding_id: alert.finding_id,

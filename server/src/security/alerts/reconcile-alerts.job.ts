@@ -13,12 +13,12 @@ import {
   REPOSITORY_KEY,
 } from '../../repositories/repository-identity.ts'
 import type { Services } from '../../services.ts'
-import type { ReportTool } from '../formats/report/parsed-report.ts'
 import { KnownRules } from '../issues/grouping/known-rules.ts'
 import type { StreamReport } from '../reconcile/finding-stream.store.ts'
 import { copyIncoming, type Incoming } from '../reconcile/incoming.store.ts'
-import { reconcileAlerts } from '../reconcile/reconcile-report.ts'
-import { ALERT_COLUMNS, type IncomingFinding, ReportMembers } from '../reconcile/report-members.ts'
+import { reconcileStated } from '../reconcile/reconcile-report.ts'
+import { type IncomingFinding, ReportMembers, STATED_COLUMNS } from '../reconcile/report-members.ts'
+import { upsertAlertLinks } from '../reconcile/stated-pairs.store.ts'
 import { lockReportedRepository } from '../repositories/reported-repository.store.ts'
 import { updateNamedRepository } from '../repositories/seen-repository.store.ts'
 import { selectRepository } from '../repositories/select-repository.ts'
@@ -88,8 +88,9 @@ async function reconcileNext(
   const stream = toStreamReport(repository.org_id, known, gitRef, services.clock.now())
   const incoming = await copyAlerts(services, tx, findings, stream.tracked)
   const versions = new Map(findings.map(({ tool, tool_version }) => [tool, tool_version]))
-  const tools = [...versions].map(([name, version]): ReportTool => ({ name, version }))
-  const isChanged = await reconcileAlerts(incoming, { ...stream, tools }, services.clock)
+  const keys = [...versions.keys()].map((tool) => ({ tool, tool_family: null, subject: null }))
+  const report = { ...stream, keys, versions, link: upsertAlertLinks }
+  const isChanged = await reconcileStated(incoming, report, services.clock)
   const { org_id, repository_no, reported_at: at } = stream
   if (isChanged) await followStatements(tx, { org_id, repository_no, at })
   if (isChanged) await publish(tx, alertsChanged, { org_id: repository.org_id, repository: known.full_name })
@@ -123,7 +124,7 @@ async function copyAlerts(
 ): Promise<Incoming> {
   // The hash of a secret was made when its alert was stored.
   const members = new ReportMembers(isTracked, (hash) => hash, new KnownRules(services.ruleMap))
-  const copy = await copyIncoming(tx, members, ALERT_COLUMNS)
+  const copy = await copyIncoming(tx, members, STATED_COLUMNS)
   try {
     await copy.write(findings)
     return await copy.end()

@@ -31,8 +31,8 @@ const EXPIRED: ExpiringWithId = {
     )`,
 }
 
-/** The parts of findings: what triages and edits of issues say about them. */
-const PARTS = { tables: ['triage_findings', 'issue_pins'], column: 'finding_id' }
+/** The parts of findings: what triages, edits of issues and the inventory say about them. */
+const PARTS = { tables: ['triage_findings', 'issue_pins', 'inventory_matches'], column: 'finding_id' }
 
 export const expiringFindings = buildExpiringFindings(EXPIRED)
 

@@ -199,10 +199,13 @@ export const Finding = Closed(
   {
     id: Type.String({ description: 'The id of the finding.' }),
     origin: OneOf(FINDING_ORIGINS, {
-      description: 'The origin of the finding: an `alert` of the code host, an `upload`, or a `report` of a CI job.',
+      description:
+        'The origin of the finding: an `alert` of the code host, an `upload`, a `report` of a CI job, or the `inventory`, ' +
+        'of which a component matches an advisory.',
     }),
     source: OneOf(FINDING_SOURCES, {
-      description: 'The format of the report. For an alert, the code host that raised it.',
+      description:
+        'The format of the report. For an alert, the code host that raised it; `osv` for a match of the inventory.',
     }),
     scanner: Type.String({ description: 'The name of the scanner that reported the finding.' }),
     scanner_version: Text('The version of the scanner.'),
@@ -244,7 +247,13 @@ export const Finding = Closed(
     ),
     grouping_reason: GroupingReason,
     category_reason: Text(
-      '`stream_ended` if the finding is fixed because its stream was ended, and not because a report lacks it.',
+      '`stream_ended` if the finding is fixed because its stream was ended, and not because a report lacks it. A finding ' +
+        'of the inventory that is fixed always has a reason: `component_removed` and `version_changed` are fixes; ' +
+        '`advisory_corrected`, `advisory_withdrawn`, `stream_ended`, `merged` (another finding of the same vulnerability ' +
+        'goes on) and `matching_off` are not.',
+    ),
+    preview: Flag(
+      'True for a finding of the inventory while the organization only previews them: it counts nowhere, and blocks nothing.',
     ),
     dismiss_reason: Text('The reason for the dismissal.'),
     dismiss_comment: Text('The comment on the dismissal.'),

@@ -24,7 +24,7 @@ export async function findFinding(db: Db, orgId: string, id: string, since: Date
 /** Selects the findings whose ids `picked` selects. */
 function selectFindings(db: Db, orgId: string, picked: ReturnType<typeof buildFindingPage>) {
   return db`
-    select finding.created_at, finding.id, ${findingJson(db)} as json
+    select finding.created_at, finding.id, ${findingJson(db, orgId)} as json
     from (${picked}) picked
     cross join lateral (
       select finding.*
@@ -56,11 +56,18 @@ export function buildIdentityJson(db: Db) {
 
 /**
  * Why a row `finding` is fixed although no report says so: its row `stream` was ended. What a
- * report had closed before then is fixed.
+ * report had closed before then is fixed. A match of the inventory has reasons of its own.
  */
-function buildEndReason(db: Db) {
+function buildEndReason(db: Db, orgId: string) {
   return db`
     case
+      when stream.origin = 'inventory'
+      then (
+        select ended_as
+        from inventory_matches match
+        where match.org_id = finding.org_id ${buildSpreadCondition(db, 'match', orgId)}
+          and match.finding_id = finding.id
+      )
       when finding.reported_state = 'fixed' and stream.ended_at is not null
         and (finding.last_seen_at >= stream.seen_at or finding.updated_at = stream.ended_at)
       then 'stream_ended'
@@ -68,7 +75,7 @@ function buildEndReason(db: Db) {
 }
 
 /** A finding that its stream's newest report contains was last seen with that report. */
-function findingJson(db: Db) {
+function findingJson(db: Db, orgId: string) {
   return db`(
     select row_to_json(item)::text
     from (
@@ -96,7 +103,7 @@ function findingJson(db: Db) {
           'code', finding.grouping_code, 'detail', coalesce(finding.grouping_detail, ${SINGLE_DETAIL}),
           'at', rfc3339(finding.grouped_at)
         ) as grouping_reason,
-        ${buildEndReason(db)} as category_reason, dismissal.dismiss_reason, dismissal.dismiss_comment, dismissal.dismissed_by_name,
+        ${buildEndReason(db, orgId)} as category_reason, stream.preview, dismissal.dismiss_reason, dismissal.dismiss_comment, dismissal.dismissed_by_name,
         rfc3339(dismissal.dismissed_at) as dismissed_at, dismissal.dismissal_source,
         rfc3339(dismissal.dismissal_expires_at) as dismissal_expires_at, finding.triage_id,
         ended.dismissal as dismissal_ended, ${buildIntel(db, db`finding`)} as intel,

@@ -24,9 +24,12 @@ export const REPORT_FORMATS = Object.keys(REPORTS) as readonly ReportFormat[]
 export const VEX_FORMATS = Object.keys({ ...VEX_DOCUMENTS, ...MIXED }) as readonly VexFormat[]
 export const UPLOAD_FORMATS = Object.keys(FORMATS) as readonly UploadFormat[]
 
-/** Where a finding comes from: the format of its report, or the code host of its alert. */
-export type FindingSource = ReportFormat | Provider
-export const FINDING_SOURCES: readonly FindingSource[] = [...REPORT_FORMATS, ...PROVIDERS]
+/**
+ * Where a finding comes from: the format of its report, the code host of its alert, or the
+ * advisories that a component matches.
+ */
+export type FindingSource = ReportFormat | Provider | 'osv'
+export const FINDING_SOURCES: readonly FindingSource[] = [...REPORT_FORMATS, ...PROVIDERS, 'osv']
 
 export function isVexFormat(format: UploadFormat): format is keyof typeof VEX_DOCUMENTS {
   return Object.hasOwn(VEX_DOCUMENTS, format)

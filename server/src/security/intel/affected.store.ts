@@ -8,6 +8,11 @@ import type { Db, Tx } from '../../platform/db/sql.ts'
  * temporary table `changed_advisories`, with `affected` as JSON.
  */
 export async function upsertAffected(tx: Tx): Promise<void> {
+  await tx`
+    create temporary table changed_packages on commit drop as
+    select distinct stored.ecosystem, stored.package_key
+    from changed_advisories changed
+    join intel_affected stored on stored.advisory_id = changed.id`
   const changed = await buildUnnestedRows(tx, 'changed_advisories', 'changed', ['id'])
   await tx`
     delete from intel_affected stored
@@ -25,6 +30,49 @@ export async function upsertAffected(tx: Tx): Promise<void> {
       position integer, ecosystem text, release text, package_key text, name text, ranges jsonb, versions text[],
       urgency text, informational text, is_truncated boolean
     )`
+}
+
+/**
+ * Numbers the packages whose matches an import may change: those that its records were or are
+ * about, and those of all records of vulnerabilities that it changed or gave other ids. Returns
+ * their number. Called after the groups of aliases were stored.
+ */
+export async function upsertPackageChanges(tx: Tx): Promise<number> {
+  await tx`
+    insert into changed_packages (ecosystem, package_key)
+    with touched as (
+      select id from changed_advisories
+      union
+      select id from touched_ids
+    ),
+    named as materialized (
+      select id from touched
+      union
+      select member.id
+      from touched
+      join vulnerability_aliases own on own.id = touched.id
+      join vulnerability_aliases member on member.canonical_id = own.canonical_id
+    ),
+    concerned as (
+      select id from named
+      union
+      select advisory.id
+      from intel_advisories advisory
+      cross join unnest(advisory.upstream) of_vulnerability
+      join named on named.id = of_vulnerability
+    )
+    select distinct affected.ecosystem, affected.package_key
+    from concerned
+    join intel_affected affected on affected.advisory_id = concerned.id`
+  const [{ last }] = await tx<[{ last: number }]>`select coalesce(max(no), 0) as last from intel_package_changes`
+  const changed = await buildUnnestedRows(tx, 'changed_packages', 'changed', ['ecosystem', 'package_key'])
+  const rows = await tx`
+    insert into intel_package_changes (ecosystem, package_key, no)
+    select ecosystem, package_key, ${last}::bigint + row_number() over (order by ecosystem, package_key)
+    from (select distinct ecosystem, package_key from ${changed()}) distinct_packages
+    on conflict (ecosystem, package_key) do update
+    set no = excluded.no`
+  return rows.count
 }
 
 /** A package as advisories name it: OSV's ecosystem without release, and the key of the name. */

@@ -1,7 +1,10 @@
 import { hash } from 'node:crypto'
 import type { Copy, CopyValue } from '../../platform/db/table-copy.ts'
+import { defineEvent, publish } from '../../platform/queue/event.ts'
+import { definePayload } from '../../platform/queue/payload.ts'
 import type { Services } from '../../services.ts'
 import { ADVISORY_COLUMNS, copyAdvisories, upsertAdvisories } from './advisory.store.ts'
+import { upsertPackageChanges } from './affected.store.ts'
 import {
   type ChangedAdvisories,
   insertTouchedGroups,
@@ -30,6 +33,7 @@ export function importOsv(services: Services, paths: string[], print: PrintLine)
     })
     const { changed, counts } = await upsertAdvisories(incoming)
     await regroupAliases(changed)
+    if ((await upsertPackageChanges(tx)) > 0) await publish(tx, advisoriesChanged, {})
     const changes = { added: counts.added, changed: counts.changed, removed: 0 }
     return {
       version: null,
@@ -40,6 +44,18 @@ export function importOsv(services: Services, paths: string[], print: PrintLine)
     }
   })
 }
+
+/**
+ * Published when the matches of packages may have changed. It does not wait for the other work that
+ * follows an import.
+ */
+export const advisoriesChanged = defineEvent('security.advisories.changed', {
+  class: 'bulk',
+  payload: definePayload({}),
+  subject: () => ({ type: 'intel_source', id: 'osv' }),
+  updates: () => [],
+  once: () => 'any',
+})
 
 async function copyPath(copy: Copy, path: string, progress: ReadingProgress): Promise<void> {
   const before = progress.records

@@ -5,6 +5,7 @@ import type { HttpServer } from '../../platform/http/http-server.ts'
 import { sendData } from '../../platform/http/responses.ts'
 import { Closed, Envelope, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
 import type { Services } from '../../services.ts'
+import { countUnfollowedChanges } from '../matches/match-progress.store.ts'
 import { listSources, SOURCES } from './intel-source.store.ts'
 
 const IntelSource = Closed({
@@ -16,6 +17,11 @@ const IntelSource = Closed({
   version: Nullable(Type.String({ description: 'The version that the source states of its data.' })),
   records: Type.Integer({ minimum: 0, description: 'The number of stored records.' }),
   imported_at: Nullable({ ...Timestamp, description: 'When it was last imported. Null if it never was.' }),
+  waiting_packages: Type.Integer({
+    minimum: 0,
+    description:
+      'The packages whose advisories changed, and with which components of the organization are still to be matched. 0 for `kev` and `epss`.',
+  }),
 })
 
 /** What is known of vulnerabilities beside reports, and how old it is. The whole server has one. */
@@ -35,6 +41,11 @@ export async function registerIntelRoutes(app: HttpServer, services: Services): 
         response: { 200: Envelope(Type.Array(IntelSource), 'The sources by name.') },
       },
     },
-    async (_, reply) => sendData(reply, JSON.stringify(await listSources(services.sql))),
+    async ({ actor: { organization } }, reply) => {
+      const waiting = await countUnfollowedChanges(services.sql, organization.id)
+      const sources = await listSources(services.sql)
+      const shown = sources.map((row) => ({ ...row, waiting_packages: row.source === 'osv' ? waiting : 0 }))
+      return sendData(reply, JSON.stringify(shown))
+    },
   )
 }

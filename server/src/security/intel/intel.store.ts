@@ -117,7 +117,7 @@ function buildAdvisory(db: Db) {
   )`
 }
 
-type GroupRating = {
+export type GroupRating = {
   severity: Severity | null
   cvss_version: string | null
   cvss_score: number | null

@@ -6,7 +6,7 @@ import { findRepositoryAt } from '../../repositories/repository.store.ts'
 import { getDefaultHost } from '../../repositories/repository-identity.ts'
 import type { Severity } from '../vocabulary/severity.ts'
 import { buildSeverityCounts, buildSeverityRank } from '../writing/issue-writing.store.ts'
-import { buildLaneRank, buildShownTrust, buildStreamLane } from '../writing/lane.store.ts'
+import { buildLaneRank, buildShownTrust, buildStreamKind, buildStreamLane } from '../writing/lane.store.ts'
 
 type OpenFigures = { open: Record<Severity, number>; known_exploited: number; max_epss: number }
 
@@ -49,7 +49,7 @@ async function findSecurityFacts(
   // What `streams` tell apart beside the ref. Two images of one scanner are two.
   const scope = db`
     repository_no, coalesce(tool_family, lower(tool)), coalesce(format_family, source), coalesce(subject, ''),
-    coalesce(category, ''), spoken_by, case when origin = 'alert' then id end`
+    coalesce(category, ''), spoken_by, case when origin = 'alert' then id end, ${buildStreamKind(db, db`origin`)}`
   const [row] = await db<[SecurityFacts]>`
     with reported as (
       select *, ${buildStreamLane(db, orgId, db`finding_streams`)} as spoken_by
@@ -59,6 +59,7 @@ async function findSecurityFacts(
         and (tracked or branch_name(git_ref) = ${branch}::text)
         and reported_at > '-infinity'
         and ended_at is null
+        and not preview
     ),
     ranked as (
       select *,
@@ -83,7 +84,8 @@ async function findSecurityFacts(
 
 /**
  * Alerts come from the code host itself. A report has the trust of the credential that sent it. One
- * without results that states that it failed or is cut is no scan.
+ * without results that states that it failed or is cut is no scan. Neither are matches of the
+ * inventory, because an import of advisories makes them, too.
  */
 function scansJson(db: Db) {
   return db`(
@@ -95,7 +97,8 @@ function scansJson(db: Db) {
       order by reported_at desc, tool
     ), '[]')
     from stream
-    where place <= ${SCANS_MAX}
+    where origin <> 'inventory'
+      and place <= ${SCANS_MAX}
       and ((held ->> 'results')::integer = 0 and not (held -> 'may_be_repeated')::boolean) is not true
   )`
 }

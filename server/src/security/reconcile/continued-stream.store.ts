@@ -42,7 +42,7 @@ export async function lockEarlierStreams(
       and repository_no = ${report.repository_no}
       and coalesce(category, '') in ('', coalesce(${report.category}::text, ''))
       and branch_name(git_ref) = branch_name(${report.git_ref})
-      and origin <> 'alert'
+      and origin not in ('alert', 'inventory')
       and coalesce(format_family, source) = ${report.source}
       and ${buildStreamLane(tx, report.org_id, tx`stream`)} = ${report.lane}
       and ended_at is null

@@ -4,7 +4,7 @@ import type { Tx } from '../../platform/db/sql.ts'
 import type { FindingSource } from '../formats/catalogue.ts'
 import type { FindingOrigin } from '../vocabulary/finding.ts'
 import { normalizeToolName } from '../vocabulary/stream-name.ts'
-import { buildStreamLane, buildUploadLane } from '../writing/lane.store.ts'
+import { buildStreamKind, buildStreamLane, buildUploadLane } from '../writing/lane.store.ts'
 
 /** The facts of a report that its streams store. */
 export type StreamReport = {
@@ -167,7 +167,7 @@ function isOfScope(tx: Tx, { org_id, repository_no, category, git_ref, origin }:
     and repository_no = ${repository_no}
     and coalesce(category, '') = coalesce(${category}::text, '')
     and branch_name(git_ref) = branch_name(${git_ref})
-    and (origin = 'alert') = ${origin === 'alert'}`
+    and ${buildStreamKind(tx, tx`origin`)} = ${buildStreamKind(tx, tx`${origin}::text`)}`
 }
 
 /** `tool` is its name, or the family that a settled stream has. */

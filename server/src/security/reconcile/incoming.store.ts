@@ -4,11 +4,11 @@ import { copyBytes, copyField, openCopy } from '../../platform/db/table-copy.ts'
 import { formatReportedTool, type ParsedFinding } from '../formats/report/parsed-report.ts'
 import {
   type AddedMember,
-  ALERT_CONTENT,
-  ALERT_NAMES,
-  type AlertFacts,
   type IncomingFinding,
   type ReportMembers,
+  STATED_CONTENT,
+  STATED_NAMES,
+  type StatedFacts,
 } from './report-members.ts'
 
 declare const step: unique symbol
@@ -37,18 +37,19 @@ type IncomingCopy = {
 }
 
 /**
- * Creates the temporary table `incoming` and opens a COPY into it. `own` are the columns that only
- * alerts have. They are null for reports.
+ * Creates the temporary table `incoming` and opens a COPY into it. `own` are the columns that
+ * reports do not have. A transaction may reconcile several times, one after the other.
  */
 export async function copyIncoming(
   tx: Tx,
   members: ReportMembers,
-  own: readonly (keyof AlertFacts)[] = [],
+  own: readonly (keyof StatedFacts)[] = [],
 ): Promise<IncomingCopy> {
   await tx`set local statement_timeout = 0`
   // An earlier file may be read meanwhile.
   await tx`set local idle_in_transaction_session_timeout = 0`
   await tx`set local work_mem = '64MB'`
+  await tx`drop table if exists incoming, paired, grouped, grouped_issues, detected`
   await tx`
     create temporary table incoming (
       position integer, tool text, fingerprint bytea, fingerprint_method text, relocation bytea, similarity bytea,
@@ -121,15 +122,31 @@ const INCOMING_COLUMNS = [
 /** 16 bytes are enough to compare the findings of one stream. */
 const SHORT_HASH_HEX = 32
 
-/** A finding as a line in PostgreSQL's COPY text format. */
-function incomingLine(finding: IncomingFinding, { position, context }: AddedMember): string {
+/** The columns that a later report can change, as fields in PostgreSQL's COPY text format. */
+function contentFields(finding: IncomingFinding) {
   let content = ''
   // Appending to a string is faster here than joining an array.
   for (const column of CONTENT) content += `\t${copyField(finding[column])}`
-  const { alert } = finding
-  if (alert !== undefined) for (const column of ALERT_CONTENT) content += `\t${copyField(alert[column])}`
+  const { stated } = finding
+  if (stated !== undefined) for (const column of STATED_CONTENT) content += `\t${copyField(stated[column])}`
   const relocation = copyBytes(finding.relocation?.slice(0, SHORT_HASH_HEX) ?? null)
-  const similarity = copyBytes(finding.similarity)
+  return { content, relocation, similarity: copyBytes(finding.similarity) }
+}
+
+/** The `content_hash` with which a finding is stored, in hex. */
+export function buildContentHash(finding: IncomingFinding): string {
+  return hashFields(contentFields(finding))
+}
+
+function hashFields({ content, relocation, similarity }: ReturnType<typeof contentFields>): string {
+  return hash('sha256', relocation + similarity + content, 'hex').slice(0, SHORT_HASH_HEX)
+}
+
+/** A finding as a line in PostgreSQL's COPY text format. */
+function incomingLine(finding: IncomingFinding, { position, context }: AddedMember): string {
+  const { stated } = finding
+  const contents = contentFields(finding)
+  const { content, relocation, similarity } = contents
   const fields = [
     position,
     copyField(formatReportedTool(finding.tool, finding.subject)),
@@ -140,8 +157,8 @@ function incomingLine(finding: IncomingFinding, { position, context }: AddedMemb
     copyBytes(context),
     copyField(finding.earlier?.map(({ rule_id }) => rule_id) ?? null),
     copyField(finding.earlier?.map(({ fingerprint }) => fingerprint) ?? null),
-    copyBytes(hash('sha256', relocation + similarity + content, 'hex').slice(0, SHORT_HASH_HEX)),
+    copyBytes(hashFields(contents)),
   ]
-  const named = alert === undefined ? '' : ALERT_NAMES.map((column) => `\t${copyField(alert[column])}`).join('')
+  const named = stated === undefined ? '' : STATED_NAMES.map((column) => `\t${copyField(stated[column])}`).join('')
   return fields.join('\t') + content + named
 }

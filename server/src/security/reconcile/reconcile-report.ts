@@ -16,7 +16,6 @@ import {
 } from '../writing/finding-writing.store.ts'
 import { lockRepository, type MergeScope, type RepositoryChange } from '../writing/grouping.store.ts'
 import { countOpenIssues, type NewIssues, updateRefreshedIssues } from '../writing/issue-writing.store.ts'
-import { insertAlertPairs, upsertAlertLinks } from './alert-pairs.store.ts'
 import {
   deleteElsewherePairs,
   type EarlierStream,
@@ -52,7 +51,13 @@ import {
 import { listSameFindings, matchReport } from './match-report.ts'
 import type { ReportedStream } from './pair-exactly.store.ts'
 import { countPairs, hasPairs, type Paired } from './paired.store.ts'
-import { type TouchedIssues, updateReportedIssues, updateReportedStreams } from './record-report.store.ts'
+import {
+  type Recorded,
+  type TouchedIssues,
+  updateReportedIssues,
+  updateReportedStreams,
+} from './record-report.store.ts'
+import { insertStatedPairs } from './stated-pairs.store.ts'
 import { countSimilarStreams, updateEndedStream } from './stream.store.ts'
 
 const OUTDATED =
@@ -420,38 +425,45 @@ function getStreamId({ id }: Stream): number {
   return id
 }
 
-/** Alerts of one repository and ref, and the tools that raised them. */
-type AlertsToReconcile = StreamReport & { tools: readonly ReportTool[] }
+/** Findings of one repository and ref that state themselves whether they are open. */
+type StatedReport = StreamReport & {
+  keys: readonly StreamKey[]
+  /** The version of each tool. */
+  versions: ReadonlyMap<string, string | null>
+  /** Notes what the findings are of. Returns issues to refresh. */
+  link: (recorded: Recorded) => Promise<readonly string[]>
+}
 
 /**
- * Brings the findings of alerts in line with them: by the steps of a report, but no finding is
- * compared or missing. Findings of other alerts stay as they are. Returns whether any finding
- * changed.
+ * Brings the findings of alerts, or of matches of the inventory, in line with them: by the steps of
+ * a report, but no finding is compared or missing. Other findings of the streams stay as they are.
+ * Returns whether any finding changed.
  */
-export async function reconcileAlerts(incoming: Incoming, alerts: AlertsToReconcile, clock: Clock): Promise<boolean> {
+export async function reconcileStated(incoming: Incoming, report: StatedReport, clock: Clock): Promise<boolean> {
   const { tx, members } = incoming
-  const versions = new Map(alerts.tools.map(({ name, version }) => [name, version]))
-  const keys = [...versions.keys()].map((tool) => ({ tool, tool_family: null, subject: null }))
-  const locked = await lockStreams(tx, alerts, keys, clock.now())
-  const streams = locked.streams.map((stream) => ({ ...stream, names: [stream.tool] }))
-  const { org_id, repository_no } = alerts
+  const locked = await lockStreams(tx, report, report.keys, clock.now())
+  const streams = locked.streams.map((stream) => ({
+    ...stream,
+    names: [formatReportedTool(stream.tool, stream.subject)],
+  }))
+  const { org_id, repository_no } = report
   const at = clock.now()
   const { has_triages, has_edits } = await lockRepository(tx, org_id, repository_no)
   const scope: MergeScope = { org_id, repository_no, has_edits, at }
   members.assignStreams(streams)
-  const grouped = await groupReport(await insertAlertPairs(incoming, scope, streams))
+  const grouped = await groupReport(await insertStatedPairs(incoming, scope, streams))
   const written = await writeAndFollow(grouped, [], has_triages)
   const updates = streams.map(({ id, tool }) => ({
     id,
     tool,
-    tool_version: versions.get(tool) ?? null,
+    tool_version: report.versions.get(tool) ?? null,
     facts: null,
     held: null,
     parts_since: null,
   }))
-  const recorded = await updateReportedStreams(written, alerts, updates)
-  const issueIds = [...grouped.touched, ...(await upsertAlertLinks(recorded))]
-  const streamIds = streams.filter(({ tracked }) => tracked !== alerts.tracked).map(({ id }) => id)
+  const recorded = await updateReportedStreams(written, report, updates)
+  const issueIds = [...grouped.touched, ...(await report.link(recorded))]
+  const streamIds = streams.filter(({ tracked }) => tracked !== report.tracked).map(({ id }) => id)
   await updateReportedIssues(recorded, { issueIds, streamIds })
   return written.created + written.updated > 0
 }

@@ -85,7 +85,7 @@ function toMember(finding: IncomingFinding, { position, context }: AddedMember, 
     kind: finding.kind,
     tool: finding.tool,
     stream_id: 0,
-    is_alert: finding.alert !== undefined,
+    is_alert: finding.stated?.alert_id != null,
     path: finding.path,
     start_line: finding.start_line,
     end_line: finding.end_line,
@@ -132,35 +132,38 @@ function shared(ids: readonly string[]): readonly string[] {
 }
 
 /**
- * What an alert of a code host states itself, and a report does not: a stream tells it for all
- * findings of a report. Times are RFC 3339.
+ * What an alert of a code host or a match of the inventory states itself, and a report does not: a
+ * stream tells it for all findings of a report. Times are RFC 3339.
  */
-export type AlertFacts = {
-  alert_id: string
-  revision: number
-  /** The finding of the alert; null for a new one. */
+export type StatedFacts = {
+  /** Null for a match. */
+  alert_id: string | null
+  revision: number | null
+  /** The finding that goes on; null for a new one. */
   finding_id: string | null
-  first_seen_at: string
-  seen_at: string
+  /** Null: now. */
+  first_seen_at: string | null
+  /** Null while the newest document of the stream contains it. */
+  seen_at: string | null
   commit_sha: string | null
   dismissed_by_name: string | null
   dismissed_at: string | null
   dismissal_source: string | null
 }
 
-/** A finding to store: of a report, or an alert in whatever state the host states. */
-export type IncomingFinding = Omit<ParsedFinding, 'state'> & { state: FindingState; alert?: AlertFacts }
+/** A finding to store: of a report, or one that states itself whether it is open. */
+export type IncomingFinding = Omit<ParsedFinding, 'state'> & { state: FindingState; stated?: StatedFacts }
 
-/** The columns that a later version of an alert can change, and those that name the alert. */
-export const ALERT_CONTENT = [
+/** The columns that a later version can change, and those that name the alert and the finding. */
+export const STATED_CONTENT = [
   'first_seen_at',
   'seen_at',
   'commit_sha',
   'dismissed_by_name',
   'dismissed_at',
   'dismissal_source',
-] as const satisfies (keyof AlertFacts)[]
-export const ALERT_NAMES = ['alert_id', 'revision', 'finding_id'] as const satisfies (keyof AlertFacts)[]
+] as const satisfies (keyof StatedFacts)[]
+export const STATED_NAMES = ['alert_id', 'revision', 'finding_id'] as const satisfies (keyof StatedFacts)[]
 
-/** The columns of the temporary table `incoming` that only alerts have. */
-export const ALERT_COLUMNS = [...ALERT_CONTENT, ...ALERT_NAMES]
+/** The columns of the temporary table `incoming` that findings of reports do not have. */
+export const STATED_COLUMNS = [...STATED_CONTENT, ...STATED_NAMES]

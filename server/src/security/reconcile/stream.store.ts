@@ -32,7 +32,7 @@ export async function listStreams(db: Db, orgId: string, page: Page, selection: 
         select *, reported_at as created_at
         from finding_streams
         where org_id = ${orgId}
-          and origin <> 'alert'
+          and origin not in ('alert', 'inventory')
           and reported_at > '-infinity'
           and ${isOfRepositories}
       ) stream
@@ -58,7 +58,7 @@ export async function findStreamJson(db: Db, orgId: string, id: number, now: Dat
     join ${streamStatuses(db, orgId, { now, isSelected: isBeside })} stated on stated.id = stream.id
     where stream.org_id = ${orgId}
       and stream.id = ${id}
-      and stream.origin <> 'alert'`
+      and stream.origin not in ('alert', 'inventory')`
   return row?.json ?? null
 }
 
@@ -137,7 +137,7 @@ function streamStatuses(
         reported_at, ended_at
       from finding_streams
       where org_id = ${orgId}
-        and origin <> 'alert'
+        and origin not in ('alert', 'inventory')
         and ${isSelected}
     ),
     ref as (
@@ -234,7 +234,7 @@ function othersJson(db: Db, orgId: string) {
         and coalesce(other.tool_family, lower(other.tool)) = coalesce(stream.tool_family, lower(stream.tool))
         and coalesce(other.format_family, other.source) = coalesce(stream.format_family, stream.source)
         and other.subject is not distinct from stream.subject
-        and other.origin <> 'alert'
+        and other.origin not in ('alert', 'inventory')
         and other.id <> stream.id
         and other.ended_at is null
         and other.reported_at > '-infinity'
@@ -271,7 +271,7 @@ export async function lockReportedStreams(tx: Tx, orgId: string, ids: readonly n
     from finding_streams stream
     where org_id = ${orgId}
       and id = any(${[...ids]}::bigint[])
-      and origin <> 'alert'
+      and origin not in ('alert', 'inventory')
       and reported_at > '-infinity'
     order by id
     for update`
@@ -284,7 +284,7 @@ export async function listStreamsOfUpload(tx: Tx, orgId: string, uploadId: strin
     from finding_streams stream
     where org_id = ${orgId}
       and upload_id = ${uploadId}
-      and origin <> 'alert'
+      and origin not in ('alert', 'inventory')
       and ended_at is null`
   return rows.map(({ id }) => id)
 }
@@ -315,7 +315,7 @@ export async function listUpgradedStreams(
       and repository_no = ${repositoryNo}
       and tracked
       and reports = 0
-      and origin <> 'alert'
+      and origin not in ('alert', 'inventory')
       and git_ref is not null`
 }
 

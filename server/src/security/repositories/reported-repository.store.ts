@@ -79,6 +79,16 @@ export function buildProviderCondition(db: Db, orgId: string, row: ReturnType<Db
     )`
 }
 
+/** The name of a repository as `owner/name`. Null if it does not exist. */
+export async function findReportedName(db: Db, orgId: string, repositoryNo: number): Promise<string | null> {
+  const [row] = await db<{ name: string }[]>`
+    select name
+    from reported_repositories
+    where org_id = ${orgId}
+      and id = ${repositoryNo}`
+  return row?.name ?? null
+}
+
 /** SQL: the repositories as reports and alerts name them. */
 export function buildReportedRepositories(db: Db, orgId: string) {
   return db`

@@ -1,5 +1,6 @@
 import { lockName } from '../../platform/db/advisory-lock.ts'
 import type { Tx } from '../../platform/db/sql.ts'
+import { buildStreamKind } from '../writing/lane.store.ts'
 import type { ResolvedRepository } from './select-repository.ts'
 
 /**
@@ -72,7 +73,7 @@ async function nameRefs(tx: Tx, orgId: string, repositoryNo: number, trackedBran
           and coalesce(named.tool_family, ' ' || named.tool) = coalesce(stream.tool_family, ' ' || stream.tool)
           and named.format_family is not distinct from stream.format_family
           and named.subject is not distinct from stream.subject
-          and (named.origin = 'alert') = (stream.origin = 'alert')
+          and ${buildStreamKind(tx, tx`named.origin`)} = ${buildStreamKind(tx, tx`stream.origin`)}
           and coalesce(named.lane, 'key') = coalesce(stream.lane, 'key')
       )`
   await tx`

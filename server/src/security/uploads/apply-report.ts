@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { ReportFigures } from '../../ci/reports/attestation.ts'
 import { recordFigures } from '../../ci/reports/save-attestations.ts'
 import { evidenceReplaced } from '../../ci/runs/run.events.ts'
+import { listPackageNames } from '../../inventory/matches/match-scope.store.ts'
 import { readSbom, recordSbom } from '../../inventory/sboms/record-sbom.ts'
 import type { Sbom } from '../../inventory/sboms/sbom.ts'
 import type { Tx } from '../../platform/db/sql.ts'
@@ -23,6 +24,7 @@ import {
 import { createContextHasher } from '../issues/grouping/grouping-facts.ts'
 import { KnownRules } from '../issues/grouping/known-rules.ts'
 import { findUploadSubject } from '../issues/policy-facts.store.ts'
+import { type MatchCounts, NO_MATCHES, reconcileMatches } from '../matches/reconcile-matches.ts'
 import { closeStreamsOfUpload } from '../reconcile/close-stream.ts'
 import { copyIncoming, type Incoming } from '../reconcile/incoming.store.ts'
 import {
@@ -71,7 +73,7 @@ export async function applyReport(
       const applied = file.isVex
         ? await applyDocument(services, tx, { ...reading, format: file.format })
         : await applyFindings(services, tx, { ...reading, format: file.format })
-      if (sbom !== null) await applySbom(tx, { ...reading, applied }, sbom)
+      if (sbom !== null) applied.result.matches = await applySbom(services, tx, { ...reading, applied }, sbom)
       if (index === lanes.length - 1) await finishUpload(tx, { ...key, upload, lanes }, applied)
     })
   return file.format
@@ -95,17 +97,20 @@ async function finishUpload(tx: Tx, { upload, lanes, ...key }: ReadLanes, { resu
   await recordFigures(tx, { org_id: key.org_id, id: upload.artifact_id }, figures, at)
 }
 
-/** Stores the components of a bill of materials after its findings. */
+/**
+ * Stores the components of a bill of materials after its findings, and matches what is new or gone.
+ */
 async function applySbom(
+  services: Services,
   tx: Tx,
   { org_id, id, upload, stated, applied: { result } }: Reading & { applied: Applied },
   sbom: Sbom,
-): Promise<void> {
+): Promise<MatchCounts> {
   const { repository_no, git_ref } = upload
   const { lane, commit_sha, tracked, complete, confirmed, reported_at } = stated
   const category = upload.category ?? result.category
   const { format } = result
-  await recordSbom(
+  const { subject, changed, hasOtherSystem } = await recordSbom(
     tx,
     {
       ...{ org_id, upload_id: id, artifact_id: upload.artifact_id, repository_no, category, git_ref, format },
@@ -113,6 +118,9 @@ async function applySbom(
     },
     sbom,
   )
+  const names = hasOtherSystem ? null : await listPackageNames(tx, org_id, changed)
+  const scope = { org_id, repository_no, category, git_ref, subject, lane }
+  return (await reconcileMatches(services, tx, scope, names)) ?? NO_MATCHES
 }
 
 async function applyFindings(

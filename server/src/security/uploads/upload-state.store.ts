@@ -2,6 +2,7 @@ import type { Lane } from '../../ci/runs/trust.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { UploadFormat } from '../formats/catalogue.ts'
 import type { ReportError } from '../formats/report/parsed-report.ts'
+import type { MatchCounts } from '../matches/reconcile-matches.ts'
 import type { HeldFindings, ReconcileOutcome } from '../reconcile/reconcile-report.ts'
 import type { UploadOrigin } from '../vocabulary/finding.ts'
 
@@ -98,6 +99,8 @@ export type FinishedUpload = {
   warnings: string[]
   outcome: ReconcileOutcome
   held: HeldFindings | null
+  /** Absent for files that are no bills of materials. */
+  matches?: MatchCounts
 }
 
 /**
@@ -113,7 +116,7 @@ export async function updateFinished(
   const rows = await tx`
     update security_uploads
     set status = 'finished', format = ${result.format}, report_category = ${result.category},
-      findings = ${result.findings}, components = ${result.components}, outcome = ${tx.json(result.outcome)},
+      findings = ${result.findings}, components = ${result.components}, outcome = ${tx.json({ ...result.outcome, ...(result.matches && { matches: result.matches }) })},
       truncated = ${result.truncated}, held = ${result.held && tx.json(result.held)}, warnings = ${result.warnings}, updated_at = ${at}
     where org_id = ${org_id}
       and id = ${id}
@@ -142,7 +145,7 @@ export async function listReportsWithoutComponents(
     from finding_streams stream
     join security_uploads upload on upload.org_id = stream.org_id and upload.id = stream.upload_id
     where stream.org_id = ${orgId}
-      and stream.origin <> 'alert'
+      and stream.origin not in ('alert', 'inventory')
       and stream.source = any(${[...formats]}::text[])
       and stream.ended_at is null
       and upload.id > ${after}

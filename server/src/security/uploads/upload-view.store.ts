@@ -1,6 +1,7 @@
 import { buildPageCondition } from '../../platform/db/page.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { Page, PageRow } from '../../platform/http/lists.ts'
+import { NO_MATCHES } from '../matches/reconcile-matches.ts'
 import { NO_OUTCOME } from '../reconcile/reconcile-report.ts'
 import { buildProviderCondition } from '../repositories/reported-repository.store.ts'
 import type { RepositoryReference, RepositorySelection } from '../repositories/select-repository.ts'
@@ -114,7 +115,9 @@ function uploadJson(db: Db, now: Date) {
         repository.name as repository, repository.provider, repository.provider_id as repository_id,
         coalesce(upload.category, upload.report_category) as category, upload.git_ref, upload.commit_sha,
         upload.tracked, ${lanesJson(db)} as lanes,
-        jsonb_build_object('findings', upload.findings, 'components', upload.components)
+        jsonb_build_object(
+          'findings', upload.findings, 'components', upload.components, 'matches', ${db.json(NO_MATCHES)}::jsonb
+        )
           || coalesce(upload.outcome, ${db.json(NO_OUTCOME)}::jsonb) as counts,
         upload.truncated, upload.held, upload.warnings,
         exists (

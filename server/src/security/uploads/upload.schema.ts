@@ -125,6 +125,13 @@ const Counts = Closed(
     newIssues: Count('The number of issues that the report opened, also again.'),
     newCritical: Count('The number of critical issues that the report opened.'),
     newHigh: Count('The number of high issues that the report opened.'),
+    matches: Closed(
+      {
+        opened: Count('The number of findings of the inventory that the document opened, also again.'),
+        closed: Count('The number of findings of the inventory that the document closed.'),
+      },
+      { description: 'What a bill of materials changed of the matches of its components with stored advisories.' },
+    ),
   },
   { description: 'The contents of the report and the changes that it made. Complete when the upload is `finished`.' },
 )

@@ -22,8 +22,11 @@ export const SHOWN_LANES_TEXT =
   '`verified` for the OIDC token of a job about its own ref and commit, `uploaded` for an API key or another job of the repository, ' +
   '`self_reported` for a CI report of an API key, `ui` for a person, and `untrusted` for a job in which code of strangers may have run.'
 
-/** What a finding comes from: an alert of a code host, an uploaded report, or a CI report. */
-export const FINDING_ORIGINS = ['alert', 'upload', 'report'] as const
+/**
+ * What a finding comes from: an alert of a code host, an uploaded report, a CI report, or a match
+ * of a stored component with an advisory.
+ */
+export const FINDING_ORIGINS = ['alert', 'upload', 'report', 'inventory'] as const
 export type FindingOrigin = (typeof FINDING_ORIGINS)[number]
 
 /** The origin of the findings of an upload. */

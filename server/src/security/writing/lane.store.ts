@@ -32,6 +32,14 @@ export function buildStreamLane(db: Db, orgId: string, stream: ReturnType<Db>): 
     end`
 }
 
+/**
+ * SQL: what tells streams apart that are not of reports: `alert` or `inventory`. An uploaded report
+ * never falls into one of them, whatever its tool is called.
+ */
+export function buildStreamKind(db: Db, origin: ReturnType<Db>): ReturnType<Db> {
+  return db`(case when ${origin} in ('alert', 'inventory') then ${origin} else '' end)`
+}
+
 /** Sorts lanes: what is weaker has a lower rank. */
 export function buildLaneRank(db: Db, lane: ReturnType<Db>): ReturnType<Db> {
   return db`case ${lane} when 'verified' then 2 when 'untrusted' then 0 else 1 end`

@@ -6,11 +6,11 @@ import { countPairs, type Paired, type Pairs, updatePairIndexes } from './paired
 import type { Recorded } from './record-report.store.ts'
 
 /**
- * Pairs alerts with their findings. An alert names its finding, so that every pair is certain, and
- * it states itself whether it is fixed, so that no finding is missing. Another ref or tool of an
- * alert moves its finding to another stream.
+ * Pairs what states itself with its findings. It names its finding, so that every pair is certain,
+ * and it states whether it is fixed, so that no finding is missing. Another ref or tool of an alert
+ * moves its finding to another stream.
  */
-export async function insertAlertPairs(
+export async function insertStatedPairs(
   { tx, members }: Incoming,
   scope: MergeScope,
   streams: readonly NamedStream[],

@@ -31,10 +31,10 @@ const SRC = new URL('../../', import.meta.url)
 const ANY = new RegExp(`\\b(?:${UPLOAD_FORMATS.join('|')})\\b`, 'gi')
 /**
  * The demo and the export write documents of some formats, and the inventory reads the components
- * of others.
+ * of others and writes what is stored.
  */
 const OTHER_USERS =
-  /^(?:demo\/|inventory\/sboms\/(?:record-sbom|sbom\.store)\.ts$|security\/vex\/(?:format-document|vex\.routes)\.ts$)/
+  /^(?:demo\/|inventory\/sboms\/(?:record-sbom|sbom\.store)\.ts$|security\/(?:vex\/(?:format-document|vex\.routes)|sboms\/(?:format-sbom|sbom-export\.routes)|intel\/vulnerability\.store)\.ts$)/
 
 test('no other file of the server lists the formats', () => {
   const files = globSync('**/*.ts', { cwd: SRC }).filter(

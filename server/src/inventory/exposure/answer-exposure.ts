@@ -1,5 +1,7 @@
 import { hash } from 'node:crypto'
 import { PROVIDERS } from '../../codehosts/catalogue.ts'
+import type { MarkLane } from '../../deployments/deployment-mark.ts'
+import { listDeploymentSubjects } from '../../deployments/deployment-subject.store.ts'
 import type { Exposure } from '../../deployments/environments/environment.schema.ts'
 import { listEnvironmentEntries } from '../../deployments/environments/environment.store.ts'
 import { getEnvironmentFacts } from '../../deployments/environments/environment-facts.ts'
@@ -24,11 +26,14 @@ import { formatPackageKey } from '../components/package-key.ts'
 import { VulnerabilityQuestion } from './component-verdict.ts'
 import {
   type AffectedComponent,
+  type DeployedDigest,
   type DeploymentVerdict,
   evaluateDeployment,
+  mergeVerdicts,
   NOT_AFFECTED_REASONS,
   type NotAffectedReason,
   type ReadDocument,
+  selectUnits,
 } from './deployment-verdict.ts'
 import {
   type CandidateFacts,
@@ -36,6 +41,7 @@ import {
   type LiveDeployment,
   listCandidates,
   listCommitDocuments,
+  listDigestDocuments,
   listDocumentChanges,
   listInferredDocuments,
   listLiveDeployments,
@@ -71,7 +77,14 @@ export async function answerExposure(
     const judged = world.live.map((one) => ({ ...one, said: judge(one, world, { question, asked }) }))
     const affected = judged.flatMap((one) => describeAffected(one, world, asked))
     const unknown = judged.flatMap(({ said, repository, environment, exposure, id }): UnknownDeployment[] =>
-      said.verdict === 'unknown' ? [{ repository, environment, exposure, deployment_id: id, reason: said.reason }] : [],
+      said.verdict === 'unknown'
+        ? [
+            {
+              ...{ repository, environment, exposure, deployment_id: id, reason: said.reason },
+              ...(said.subjects && { subjects: said.subjects }),
+            },
+          ]
+        : [],
     )
     const elsewhere = listElsewhere(world, judged, { question, asked })
     const reasons = judged.flatMap(({ said }) => (said.verdict === 'not_affected' ? [said.reason] : []))
@@ -100,6 +113,7 @@ type Live = LiveDeployment & {
   repository_nos: number[]
   exposure: Exposure
   documents: ReadDocument[]
+  subjects: DeployedDigest[]
   isUnreadable: boolean
 }
 
@@ -134,6 +148,17 @@ async function readWorld(
   const hasOwn = new Set(about.map(({ deployment_id }) => deployment_id))
   const others = questions.filter(({ id }) => !hasOwn.has(id))
   const numbers = candidates.map(({ no }) => no)
+  const subjects = await listDeploymentSubjects(
+    tx,
+    orgId,
+    deployments.map(({ id }) => id),
+  )
+  const digests = [...subjects].flatMap(([deployment_id, own]) =>
+    own.flatMap(({ sha256, platforms }) =>
+      [sha256, ...platforms.map((part) => part.sha256)].map((one) => ({ deployment_id, sha256: one })),
+    ),
+  )
+  const ofDigests = await listDigestDocuments(tx, orgId, digests)
   const [inferred, unreadable, streams] = await Promise.all([
     listInferredDocuments(tx, orgId, others),
     listUnreadableCommits(tx, orgId, others),
@@ -141,17 +166,25 @@ async function readWorld(
   ])
   const documents = [...about, ...inferred]
   const facts = new Map(candidates.map((candidate) => [candidate.no, candidate]))
-  const contents = await readContents(tx, orgId, documents, { streams, facts })
+  const contents = await readContents(tx, orgId, [...documents, ...ofDigests], { streams, facts })
   const byDeployment = Map.groupBy(documents, ({ deployment_id }) => deployment_id)
+  const bySubject = Map.groupBy(ofDigests, ({ deployment_id, sha256 }) => `${deployment_id} ${sha256}`)
+  const read = <Document extends EvidenceDocument>(document: Document) => ({
+    ...document,
+    components: contents.get(document.no) ?? [],
+  })
   const live = deployments.map((one, at): Live => {
     const { environment, address: repository, provider } = one
     return {
       ...one,
       repository_nos: questions[at]?.repository_nos ?? [],
       exposure: getEnvironmentFacts(entries, { environment, repository, provider }).exposure,
-      documents: (byDeployment.get(one.id) ?? []).map((document) => ({
-        ...document,
-        components: contents.get(document.no) ?? [],
+      documents: (byDeployment.get(one.id) ?? []).map(read),
+      subjects: (subjects.get(one.id) ?? []).map(({ name, sha256, platforms, trust }) => ({
+        ...{ name, sha256, trust: trust as MarkLane },
+        documents: [sha256, ...platforms.map((part) => part.sha256)].flatMap((digest) =>
+          (bySubject.get(`${one.id} ${digest}`) ?? []).map(read),
+        ),
       })),
       isUnreadable: unreadable.has(one.id),
     }
@@ -224,11 +257,15 @@ function judge(live: Live, world: World, { question, asked }: Judging): Deployme
     return findScanned(live, world).length > 0
       ? { verdict: 'affected', components: [] }
       : { verdict: 'unknown', reason: 'no_advisory' }
-  const { documents, isUnreadable } = live
-  return evaluateDeployment({
-    ...{ vulnerability: question, documents, isUnreadable, countsExcluded: asked.countsExcluded },
-    getDismissal: (component) => getDismissal(component, findIssues(live, world, component.facts)),
-  })
+  const { isUnreadable } = live
+  const said = selectUnits(live.subjects, live.documents).map(({ subject, documents }) => ({
+    subject,
+    ...evaluateDeployment({
+      ...{ vulnerability: question, documents, isUnreadable, countsExcluded: asked.countsExcluded },
+      getDismissal: (component) => getDismissal(component, findIssues(live, world, component.facts)),
+    }),
+  }))
+  return mergeVerdicts(said)
 }
 
 /** What scanners reported on a tracked branch or for the commit. */
@@ -284,6 +321,7 @@ function describeAffected(judged: Judged, world: World, { showsApprovals }: Aske
   const { repository, environment, exposure, id: deployment_id, since, trust, run_id, commit_sha } = judged
   const deployment = {
     ...{ repository, environment, exposure, deployment_id, deployed_at: since, trust, run_id, commit_sha },
+    subjects: judged.subjects.map(({ name, sha256 }) => ({ name, sha256 })),
     approvals: showsApprovals
       ? judged.approvals.flatMap(({ decision, principal = '', display_name = null, at = '' }: StoredApproval) =>
           decision === 'approved' ? [{ principal, display_name, at }] : [],

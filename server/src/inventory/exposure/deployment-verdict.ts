@@ -1,4 +1,5 @@
 import type { Lane } from '../../ci/runs/trust.ts'
+import type { MarkLane } from '../../deployments/deployment-mark.ts'
 import { DISTRIBUTION_TYPES } from '../../security/vocabulary/package-url.ts'
 import { findEcosystem } from '../advisories/ecosystems.ts'
 import { OPERATING_SYSTEM, type UnknownComponent, type VulnerabilityQuestion } from './component-verdict.ts'
@@ -46,7 +47,7 @@ export type AffectedComponent = {
 export type DeploymentVerdict =
   | { verdict: 'affected'; components: AffectedComponent[] }
   | { verdict: 'not_affected'; reason: NotAffectedReason }
-  | { verdict: 'unknown'; reason: UnknownReason }
+  | { verdict: 'unknown'; reason: UnknownReason; subjects?: { name: string; sha256: string }[] }
 
 export type DeploymentQuestion = {
   vulnerability: VulnerabilityQuestion
@@ -58,6 +59,51 @@ export type DeploymentQuestion = {
   countsExcluded: boolean
   /** Why a component that is affected was dismissed; null if it was not. */
   getDismissal(component: AffectedComponent): NotAffectedReason | null
+}
+
+/** Something that is deployed, by its digest. */
+export type DeployedDigest = {
+  name: string
+  sha256: string
+  /** Who said that it is deployed. */
+  trust: MarkLane
+  /** The documents about it or a manifest of it. */
+  documents: readonly ReadDocument[]
+}
+
+/** What is evaluated by itself: a subject, or without one all that the commit has. */
+export type EvidenceUnit = { subject: { name: string; sha256: string } | null; documents: readonly ReadDocument[] }
+
+/** The lane in which documents of the same sender are. */
+const LANE_OF: Record<MarkLane, Lane> = {
+  verified: 'verified',
+  self_reported: 'key',
+  ui: 'person',
+  untrusted: 'untrusted',
+}
+
+/**
+ * The evidence of each subject of a deployment (inventory §8.6): documents about its digest, else
+ * those of the commit that name no other digest. Nobody weaker displaces what was said of the
+ * commit (§8.1): then both count. Subjects that strangers have stated do not count.
+ */
+export function selectUnits(subjects: readonly DeployedDigest[], ofCommit: readonly ReadDocument[]): EvidenceUnit[] {
+  const counted = subjects.filter(({ trust }) => trust !== 'untrusted')
+  if (counted.length === 0) return [{ subject: null, documents: ofCommit }]
+  const own = new Set(counted.flatMap(({ documents }) => documents.map(({ no }) => no)))
+  const rest = ofCommit.filter(({ no, digests }) => digests.length === 0 && !own.has(no))
+  const rank = Math.min(...rest.map(({ lane, evidence }) => (evidence === 'commit' ? RANKS[lane] : Infinity)))
+  const units = counted.map(({ name, sha256, trust, documents }) => {
+    const weakest = Math.max(RANKS[LANE_OF[trust]], Math.min(...documents.map(({ lane }) => RANKS[lane])))
+    return {
+      subject: { name, sha256 },
+      documents: documents.length > 0 ? documents : rest,
+      isDisplaced: weakest <= rank,
+    }
+  })
+  const shown = units.map(({ subject, documents }) => ({ subject, documents }))
+  if (rest.length === 0 || rank === Infinity || units.every(({ isDisplaced }) => isDisplaced)) return shown
+  return [...shown, { subject: null, documents: rest }]
 }
 
 /** `key` and `person` are neither weaker nor stronger than each other. */
@@ -87,6 +133,21 @@ export function evaluateDeployment(question: DeploymentQuestion): DeploymentVerd
   const reason = found.unknown ?? findUncovered(question.vulnerability, own)
   if (reason !== null) return { verdict: 'unknown', reason }
   return { verdict: 'not_affected', reason: found.notAffected ?? 'not_present' }
+}
+
+/**
+ * Whether a deployment of several units is affected: if one is. It is known not to be if that is
+ * known of all.
+ */
+export function mergeVerdicts(said: readonly (DeploymentVerdict & Pick<EvidenceUnit, 'subject'>)[]): DeploymentVerdict {
+  const affected = said.flatMap((one) => (one.verdict === 'affected' ? one.components : []))
+  if (said.some(({ verdict }) => verdict === 'affected'))
+    return { verdict: 'affected', components: mergeComponents(affected) }
+  const unknown = said.filter((one) => one.verdict === 'unknown')
+  const [first] = unknown
+  if (first === undefined) return said[0] as DeploymentVerdict
+  const subjects = unknown.flatMap(({ subject }) => subject ?? [])
+  return { verdict: 'unknown', reason: first.reason, ...(subjects.length > 0 && { subjects }) }
 }
 
 type Found = {

@@ -38,7 +38,7 @@ export async function listLiveDeployments(db: Db, orgId: string): Promise<LiveDe
 /** A document that is evidence of a deployment. */
 export type EvidenceDocument = {
   deployment_id: string
-  evidence: 'commit' | 'inferred'
+  evidence: 'digest' | 'commit' | 'inferred'
   no: number
   stream_id: number
   is_older: boolean
@@ -46,6 +46,8 @@ export type EvidenceDocument = {
   is_cut: boolean
   operating_system: string | null
   package_types: string[]
+  /** The digests of what it is about. Empty if it only names a commit. */
+  digests: string[]
 }
 
 export type EvidenceQuestion = Pick<LiveDeployment, 'id' | 'commit_sha' | 'begun_at'> & { repository_nos: number[] }
@@ -57,7 +59,8 @@ function ofTrusted(db: Db) {
 
 function documentColumns(db: Db) {
   return db`sbom.no, sbom.stream_id, sbom.is_older, stream.lane, sbom.skipped > 0 or sbom.truncated as is_cut,
-    sbom.operating_system, sbom.package_types`
+    sbom.operating_system, sbom.package_types,
+    array(select subject ->> 'sha256' from jsonb_array_elements(sbom.subjects) subject) as digests`
 }
 
 function askedRows(db: Db, asked: readonly EvidenceQuestion[]) {
@@ -81,6 +84,27 @@ export async function listCommitDocuments(
     where stream.repository_no = any(asked.repository_nos)
       and ${ofTrusted(db)}
     order by asked.id, sbom.stream_id, about.reported_at desc, sbom.no desc`
+}
+
+/** A digest of a subject of a deployment: its own, or that of the manifest of a platform. */
+export type AskedSubject = { deployment_id: string; sha256: string }
+
+/** The documents about subjects of deployments, by their digests: of each stream the newest. */
+export async function listDigestDocuments(
+  db: Db,
+  orgId: string,
+  asked: readonly AskedSubject[],
+): Promise<(EvidenceDocument & { sha256: string })[]> {
+  if (asked.length === 0) return []
+  return db<(EvidenceDocument & { sha256: string })[]>`
+    select distinct on (asked.deployment_id, asked.sha256, sbom.stream_id) asked.deployment_id, asked.sha256,
+      'digest' as evidence, ${documentColumns(db)}
+    from json_to_recordset(${JSON.stringify(asked)}::text::json) as asked (deployment_id text, sha256 text)
+    join sboms sbom on sbom.org_id = ${orgId}
+      and sbom.subjects @> jsonb_build_array(jsonb_build_object('sha256', asked.sha256))
+    join inventory_streams stream on stream.org_id = ${orgId} and stream.id = sbom.stream_id
+    where ${ofTrusted(db)}
+    order by asked.deployment_id, asked.sha256, sbom.stream_id, sbom.created_at desc, sbom.no desc`
 }
 
 /**

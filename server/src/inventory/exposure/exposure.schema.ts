@@ -51,6 +51,11 @@ const deployment = {
   deployment_id: Type.String({ description: 'The id of the deployment.' }),
 }
 
+const subject = Closed({
+  name: Type.String({ description: 'What the digest is of.' }),
+  sha256: Type.String({ description: 'The SHA-256 digest in lowercase hexadecimal.' }),
+})
+
 const found = {
   lane: Nullable(OneOf(LANES, { description: 'Who sent the document. Null if only a scanner reported the package.' })),
   fixed_version: text('The smallest version that fixes it. Null if none is known.'),
@@ -63,10 +68,11 @@ const AffectedDeployment = Closed({
   trust: OneOf(TRUST_CLASSES, { description: 'How far it can be trusted that the deployment runs.' }),
   run_id: text('The id of the run that deployed.'),
   commit_sha: text('The commit that is deployed. Null if it is not known.'),
+  subjects: Type.Array(subject, { description: 'What is deployed, by digest. Empty if it is not known.' }),
   component,
-  evidence: OneOf(['commit', 'inferred'], {
+  evidence: OneOf(['digest', 'commit', 'inferred'], {
     description:
-      'How the contents are known: by a document about the `commit`, or `inferred` from the newest document of the tracked branch at that time.',
+      'How the contents are known: by a document about the `digest` of a subject, or about the `commit`, or `inferred` from the newest document of the tracked branch at that time.',
   }),
   ...found,
   status: OneOf(['open', 'fixed', 'dismissed'], {
@@ -105,6 +111,11 @@ const UnknownDeployment = Closed({
         '(`type_not_covered`); a version that cannot be compared (`unknown_version`); a distribution without its release ' +
         '(`no_release`); packages whose advisories are not evaluated (`unsupported_ecosystem`); no advisory that names ' +
         'packages (`no_advisory`).',
+    }),
+  ),
+  subjects: Type.Optional(
+    Type.Array(subject, {
+      description: 'The subjects of the deployment about which it is not known. Absent if none was named.',
     }),
   ),
 })

@@ -187,7 +187,7 @@ begin
       ('retention_state', 'insert, update'),
       ('run_days', 'insert, delete'),
       ('saved_views', 'insert, delete'),
-      ('sbom_commits', 'insert'),
+      ('sbom_commits', 'insert, update'),
       ('sboms', 'insert, update'),
       ('security_alerts', 'insert, update'),
       ('security_issues', 'insert, update, delete'),

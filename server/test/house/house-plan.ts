@@ -14,7 +14,7 @@ export const HOUSE_PLAN: Readonly<Record<string, Bound>> = {
   'first words of exported functions': { max: 120 },
   'first words of functions of stores': { max: 14 },
   'functions named …Of': { max: 3 },
-  'private functions of at most 7 lines that are used once': { max: 662 },
+  'private functions of at most 7 lines that are used once': { max: 663 },
   'functions over 70 lines, in thousandths': { max: 10 },
   'files of code hosts': { max: 75 },
   'inline new ApiError(': { max: 0 },

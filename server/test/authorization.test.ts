@@ -27,7 +27,8 @@ after(() => api?.close())
  * line applies.
  */
 const SCOPE_OF_ROUTE: [route: RegExp, ...scopes: Scope[]][] = [
-  [/^GET \/v1\/(?:components|sboms)(?:\/|$)/, 'read:security'],
+  [/^GET \/v1\/(?:components|exposure|sboms)(?:\/|$)/, 'read:security'],
+  [/^DELETE \/v1\/deployments\//, 'write:deployments'],
   [/^(POST|PATCH) \/v1\/ci\//, 'write:ci'],
   [/^GET \/v1\/security\/uploads$/, 'read:security'],
   [/^POST \/v1\/security\/(uploads\/[^/]+\/confirm$|streams\/)/, 'write:triage'],

@@ -49,7 +49,9 @@ const BODIES: Record<string, unknown> = {
 }
 
 test("404 not_found for another organization's object, on every route with an id", async () => {
-  for (const operation of operations.filter(({ path }) => path.includes('{'))) {
+  // A vulnerability is nobody's object: exposure/get.test.ts asks as another organization.
+  const ofObjects = operations.filter(({ path, operationId }) => path.includes('{') && operationId !== 'getExposure')
+  for (const operation of ofObjects) {
     const ids = idsOf(operation)
     const body = BODIES[operation.operationId] ?? {}
     const foreign = await callOperation(api, operation, { key: stranger.key, ids, body })

@@ -208,7 +208,16 @@ export async function listBoardCells(
       where ${matches(db, 'place', filter)}
       limit ${CELLS_MAX + 1}
     ) cell
-    left join lateral (${buildLatest(db, orgId, filter)}) latest on true
+    left join lateral (
+      select deployment.*
+      from deployments deployment
+      where deployment.org_id = ${orgId}
+        and deployment.repository_full_name = cell.repository_full_name
+        and deployment.environment = cell.environment
+        and deployment.created_at >= ${filter.retainedSince}
+      order by deployment.created_at desc, deployment.id desc
+      limit 1
+    ) latest on true
     left join live on live.repository_full_name = cell.repository_full_name and live.environment = cell.environment
     cross join lateral (
       select deployment.*
@@ -267,18 +276,6 @@ function firstPlace(db: Db, orgId: string, after: ReturnType<Db>) {
     where org_id = ${orgId}
       ${after}
     order by repository_full_name, environment
-    limit 1`
-}
-
-function buildLatest(db: Db, orgId: string, { retainedSince }: BoardFilter) {
-  return db`
-    select deployment.*
-    from deployments deployment
-    where deployment.org_id = ${orgId}
-      and deployment.repository_full_name = cell.repository_full_name
-      and deployment.environment = cell.environment
-      and deployment.created_at >= ${retainedSince}
-    order by deployment.created_at desc, deployment.id desc
     limit 1`
 }
 

@@ -31,7 +31,10 @@ export function callOperation(
   operation: Operation,
   { key, ids, method, body = {} }: { key?: string; ids?: Record<string, string>; method?: string; body?: unknown } = {},
 ): Promise<Answer> {
-  return api.request(method ?? operation.method, pathOf(operation, ids), {
+  const required = (operation.parameters ?? []).filter((parameter) => parameter.in === 'query' && parameter.required)
+  const query = required.map(({ name }) => `${name}=Whoever+finds+it+may+read+this.`).join('&')
+  const path = `${pathOf(operation, ids)}${query && `?${query}`}`
+  return api.request(method ?? operation.method, path, {
     ...(key === undefined ? {} : { key }),
     ...(operation.requestBody ? { body } : {}),
   })

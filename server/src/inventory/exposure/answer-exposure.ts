@@ -13,7 +13,6 @@ import {
   findShownVulnerability,
   findVulnerabilityIds,
   listGroupAdvisories,
-  listUnreadableCommits,
   listVulnerabilityFindings,
   type PackageIssue,
 } from '../../security/intel/vulnerability.store.ts'
@@ -23,6 +22,7 @@ import {
 } from '../../security/repositories/reported-repository.store.ts'
 import type { Services } from '../../services.ts'
 import { formatPackageKey } from '../components/package-key.ts'
+import { listUnreadableCommits } from '../sboms/sbom.store.ts'
 import { VulnerabilityQuestion } from './component-verdict.ts'
 import {
   type AffectedComponent,

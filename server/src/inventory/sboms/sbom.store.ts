@@ -247,6 +247,31 @@ export async function listSbomsOfDigest(db: Db, { org_id, sha256 }: AskedDigest)
     limit ${TRACED_MAX}`
 }
 
+/** A commit of a repository; `id` is any of the caller's. */
+export type AskedCommit = { id: string; commit_sha: string | null; repository_nos: number[] }
+
+/** Which of these commits have a bill of materials that could not be read. */
+export async function listUnreadableCommits(
+  db: Db,
+  orgId: string,
+  asked: readonly AskedCommit[],
+): Promise<Set<string>> {
+  const rows = await db<{ id: string }[]>`
+    select asked.id
+    from json_to_recordset(${JSON.stringify(asked)}::text::json) as asked (
+      id text, commit_sha text, repository_nos bigint[]
+    )
+    where exists (
+      select from security_uploads upload
+      where upload.org_id = ${orgId}
+        and upload.repository_no = any(asked.repository_nos)
+        and upload.commit_sha = asked.commit_sha
+        and upload.status = 'failed'
+        and coalesce(upload.format, upload.requested_format) in ('cyclonedx', 'spdx')
+    )`
+  return new Set(rows.map(({ id }) => id))
+}
+
 /**
  * SQL: the deployments of an organization that run, with `commit_sha`, `repository_full_name` and
  * `begun_at`. They are of a slice above this one.

@@ -55,7 +55,8 @@ function isKept(tx: Tx, orgId: string, { name, kept_under }: ResolvedRepository)
 
 /**
  * Names the tracked branch where the ref is empty. Streams and uploads that the named branch
- * already has stay.
+ * already has stay, and so do matches of the inventory, because their documents keep the empty
+ * ref.
  */
 async function nameRefs(tx: Tx, orgId: string, repositoryNo: number, trackedBranch: string): Promise<void> {
   await tx`
@@ -64,6 +65,7 @@ async function nameRefs(tx: Tx, orgId: string, repositoryNo: number, trackedBran
     where org_id = ${orgId}
       and repository_no = ${repositoryNo}
       and git_ref is null
+      and origin <> 'inventory'
       and not exists (
         select from finding_streams named
         where named.org_id = ${orgId}

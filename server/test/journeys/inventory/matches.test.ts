@@ -172,6 +172,7 @@ test('senders have matches of their own: none closes those of another, and untru
     from inventory_streams
     where org_id = ${caller.orgId}
     returning repository_no`
+  api.clock.advance(1000)
   const scope = { org_id: caller.orgId, ...stream, category: null, git_ref: null, subject: null }
   await sql.begin((tx) => reconcileMatches(api.services, tx, { ...scope, lane: 'untrusted' }, null))
   assert.deepEqual((await matches()).map(({ tracked }) => tracked).sort(), [false, true])
@@ -184,4 +185,53 @@ test('senders have matches of their own: none closes those of another, and untru
     ],
   )
   assert.equal((await onlyIssue(api, caller)).status, 'fixed')
+})
+
+test('a patch that the document states dismisses its finding, and without it the finding is open', async () => {
+  await importRecords(api.services, advisory('GHSA-1', {}))
+  const patches = [{ type: 'backport', resolves: [{ type: 'security', id: 'ghsa-1' }] }]
+  await send([{ purl: 'pkg:npm/lodash@1.0.0', pedigree: { patches } }])
+  const [patched] = await matches()
+  assert.deepEqual(
+    [patched.state, patched.dismiss_reason, patched.dismissal_source],
+    ['dismissed', 'patched', 'report'],
+  )
+  await send(['pkg:npm/lodash@1.0.0'])
+  const [open, ...others] = await matches()
+  assert.deepEqual([open.id, open.state, open.dismiss_reason, others.length], [patched.id, 'open', null, 0])
+})
+
+test('malicious packages are critical, what is only informational is info, and a release is that of the document', async () => {
+  await importRecords(
+    api.services,
+    advisory('MAL-2024-1', { name: 'evil', fixed: null }),
+    {
+      ...advisory('RUSTSEC-2024-1', { ecosystem: 'crates.io', name: 'old', fixed: null }),
+      affected: [
+        {
+          package: { ecosystem: 'crates.io', name: 'old' },
+          ranges: [{ type: 'SEMVER', events: [{ introduced: '0' }] }],
+          database_specific: { informational: 'unmaintained' },
+        },
+      ],
+    },
+    advisory(
+      'DEBIAN-CVE-2024-9',
+      { ecosystem: 'Debian:12', name: 'openssl', fixed: '3.0.2' },
+      { upstream: ['CVE-2024-9'] },
+    ),
+  )
+  const system = { purl: 'pkg:generic/debian@12', type: 'operating-system', name: 'debian', version: '12' }
+  await send([
+    'pkg:npm/evil@1.0.0',
+    'pkg:cargo/old@1.0.0',
+    system,
+    'pkg:deb/debian/libssl3@3.0.1?upstream=openssl',
+    'pkg:deb/debian/libssl3@3.0.1?upstream=openssl&distro=debian-11',
+  ])
+  assert.deepEqual((await matches()).map(({ package_name, type, severity }) => [package_name, type, severity]).sort(), [
+    ['evil', 'malicious-package', 'critical'],
+    ['libssl3', null, 'medium'],
+    ['old', 'unmaintained', 'info'],
+  ])
 })

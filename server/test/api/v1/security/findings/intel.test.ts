@@ -69,7 +69,7 @@ test('a finding shows KEV, EPSS and the advisory of its vulnerability through it
   const show = async () => (await listFindings(api, caller))[0].intel
   const viewer = await createPerson(api, { ...caller, role: 'viewer' })
   const sources = async () => (await requestAs(api, viewer, 'GET', '/security/intel')).body.data
-  const never = { as_of: null, version: null, records: 0, imported_at: null }
+  const never = { as_of: null, version: null, records: 0, imported_at: null, waiting_packages: 0 }
   assert.deepEqual(
     await sources(),
     ['epss', 'kev', 'osv'].map((source) => ({ source, ...never })),

@@ -87,6 +87,7 @@ test('every field of a raw finding', async () => {
     identity: { method: 'new', matched_from: null, at },
     grouping_reason: { code: 'single', detail: 'No other finding in the repository matches this one.', at },
     category_reason: null,
+    preview: false,
     dismiss_reason: 'suppressed_in_source',
     dismiss_comment: 'reviewed',
     dismissed_by_name: 'scanner report',

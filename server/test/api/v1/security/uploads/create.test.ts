@@ -58,6 +58,7 @@ test('201 with a pending upload whose every field is there', async () => {
       newIssues: 0,
       newCritical: 0,
       newHigh: 0,
+      matches: { opened: 0, closed: 0 },
     },
     truncated: false,
     held: null,

@@ -85,6 +85,7 @@ test('counts contain the changes of the report and the open findings by severity
     newIssues: 6,
     newCritical: 2,
     newHigh: 1,
+    matches: { opened: 0, closed: 0 },
   })
   api.clock.advance(1)
   const next = await uploadReport(
@@ -103,6 +104,7 @@ test('counts contain the changes of the report and the open findings by severity
     newIssues: 2,
     newCritical: 0,
     newHigh: 1,
+    matches: { opened: 0, closed: 0 },
   })
 })
 

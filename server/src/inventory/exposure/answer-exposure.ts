@@ -182,6 +182,7 @@ async function readWorld(
       documents: (byDeployment.get(one.id) ?? []).map(read),
       subjects: (subjects.get(one.id) ?? []).map(({ name, sha256, platforms, trust }) => ({
         ...{ name, sha256, trust: trust as MarkLane },
+        digests: [sha256, ...platforms.map((part) => part.sha256)],
         documents: [sha256, ...platforms.map((part) => part.sha256)].flatMap((digest) =>
           (bySubject.get(`${one.id} ${digest}`) ?? []).map(read),
         ),

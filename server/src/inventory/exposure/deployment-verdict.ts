@@ -65,6 +65,8 @@ export type DeploymentQuestion = {
 export type DeployedDigest = {
   name: string
   sha256: string
+  /** Its own digest and those of the manifests of its platforms. */
+  digests: readonly string[]
   /** Who said that it is deployed. */
   trust: MarkLane
   /** The documents about it or a manifest of it. */
@@ -90,8 +92,10 @@ const LANE_OF: Record<MarkLane, Lane> = {
 export function selectUnits(subjects: readonly DeployedDigest[], ofCommit: readonly ReadDocument[]): EvidenceUnit[] {
   const counted = subjects.filter(({ trust }) => trust !== 'untrusted')
   if (counted.length === 0) return [{ subject: null, documents: ofCommit }]
-  const own = new Set(counted.flatMap(({ documents }) => documents.map(({ no }) => no)))
-  const rest = ofCommit.filter(({ no, digests }) => digests.length === 0 && !own.has(no))
+  const deployed = new Set(counted.flatMap(({ digests }) => digests))
+  const rest = ofCommit.filter(
+    ({ digests, versions }) => digests.length === 0 && !versions.some((version) => deployed.has(version)),
+  )
   const rank = Math.min(...rest.map(({ lane, evidence }) => (evidence === 'commit' ? RANKS[lane] : Infinity)))
   const units = counted.map(({ name, sha256, trust, documents }) => {
     const weakest = Math.max(RANKS[LANE_OF[trust]], Math.min(...documents.map(({ lane }) => RANKS[lane])))

@@ -48,6 +48,8 @@ export type EvidenceDocument = {
   package_types: string[]
   /** The digests of what it is about. Empty if it only names a commit. */
   digests: string[]
+  /** Digests that are only its version, which count where somebody else names them. */
+  versions: string[]
 }
 
 export type EvidenceQuestion = Pick<LiveDeployment, 'id' | 'commit_sha' | 'begun_at'> & { repository_nos: number[] }
@@ -60,7 +62,16 @@ function ofTrusted(db: Db) {
 function documentColumns(db: Db) {
   return db`sbom.no, sbom.stream_id, sbom.is_older, stream.lane, sbom.skipped > 0 or sbom.truncated as is_cut,
     sbom.operating_system, sbom.package_types,
-    array(select subject ->> 'sha256' from jsonb_array_elements(sbom.subjects) subject) as digests`
+    array(
+      select named.value ->> 'sha256'
+      from jsonb_array_elements(sbom.subjects) named (value)
+      where named.value -> 'stated' is null
+    ) as digests,
+    array(
+      select named.value ->> 'sha256'
+      from jsonb_array_elements(sbom.subjects) named (value)
+      where named.value -> 'stated' is not null
+    ) as versions`
 }
 
 function askedRows(db: Db, asked: readonly EvidenceQuestion[]) {
@@ -200,6 +211,7 @@ export async function listStreamFacts(db: Db, orgId: string, numbers: readonly n
     from inventory_streams stream
     where stream.org_id = ${orgId}
       and stream.present && ${[...numbers]}::bigint[]
+      and stream.ended_at is null
       and ${ofTrusted(db)}`
 }
 

@@ -189,7 +189,11 @@ function* listSubjects(members: JsonObject) {
   }
   const purl = toText(members.purl)
   if (purl?.startsWith('pkg:oci/')) yield toSubject(name, parsePackageUrl(purl)?.version ?? '')
-  if (toText(members.type) === 'container') return
+  if (toText(members.type) === 'container') {
+    const version = toSubject(name, toText(members.version) ?? '')
+    if (version !== null) yield { ...version, stated: true as const }
+    return
+  }
   for (const { alg, content } of toObjects(members.hashes))
     if (alg === 'SHA-256') yield toSubject(name, toText(content) ?? '')
 }

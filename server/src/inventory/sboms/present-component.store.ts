@@ -42,6 +42,7 @@ export async function listPresentComponents(
       and stream.repository_no = any(${[...repositoryNos]}::bigint[])
       and stream.tracked
       and stream.lane <> 'untrusted'
+      and stream.ended_at is null
       ${category === undefined ? db`` : db`and stream.category = ${category}`}
     order by component.no, stream.id, facts.no
     limit ${limit}`

@@ -33,8 +33,11 @@ export type SbomComponent = {
   parent: number | null
 }
 
-/** What a document is about, named by digest. */
-export type SbomSubject = { name: string; sha256: string }
+/**
+ * What a document is about, named by digest. `stated` if that is only the version of an image: it
+ * counts where a report or gate names the same digest.
+ */
+export type SbomSubject = { name: string; sha256: string; stated?: true }
 
 /** What a bill of materials contains. */
 export type Sbom = {

@@ -6,8 +6,9 @@ import { DAY_MS } from '../../../../src/platform/clock.ts'
 import { removeExpired } from '../../../../src/retention/remove-expired.ts'
 import { type Caller, startTestApi, type TestApi } from '../../../support/api.ts'
 import { assertError } from '../../../support/assert-error.ts'
+import { sendReport } from '../../../support/ci-reports.ts'
 import { createRun } from '../../../support/ci-runs.ts'
-import { deployOnHost, importRecords, type Part, sendSbom } from '../../../support/exposure-world.ts'
+import { cycloneDx, deployOnHost, importRecords, type Part, sendSbom } from '../../../support/exposure-world.ts'
 import { fakeCodeHost } from '../../../support/fake-client.ts'
 import { SBOM } from '../../../support/furnish.ts'
 import { answer, configureGate, openGate } from '../../../support/gates.ts'
@@ -286,5 +287,74 @@ test('what is evidence of a deployment that runs stays with its file, however ol
     rows.map((row) => row.id),
     [later[1].id],
     'only the newest stays when the first is replaced',
+  )
+})
+
+const image = (name: string, digit: string) => ({ name: `ghcr.io/acme/${name}`, sha256: digit.repeat(64) })
+/** A document about an image, by its digest. */
+const about = ({ name, sha256 }: { name: string; sha256: string }) => ({
+  metadata: {
+    component: { 'bom-ref': 'root', type: 'container', name, version: `sha256:${sha256}` },
+    tools: [{ name: 'syft' }],
+  },
+})
+/** A run of a key that reports images, and a deployment of some of them that has succeeded. */
+async function deployImages(reported: object[], deployedImages?: object[]): Promise<string> {
+  await configureGate(api, caller, { environment: '*' })
+  const run = await createRun(api, caller, { repository: 'github.com/acme/shop', commit_sha: FIRST })
+  await sendReport(api, caller, run.id, { subjects: reported })
+  const subjects = deployedImages === undefined ? {} : { subjects: deployedImages }
+  const gate = await openGate(api, caller, { run_id: run.id, environment: 'eu', ...subjects })
+  await answer(api, caller, gate.deployment_id, 'approve')
+  const path = `/v1/deployments/${gate.deployment_id}`
+  const marked = await api.request('PATCH', path, { key: caller.key, body: { status: 'success' } })
+  assert.equal(marked.status, 200, marked.text)
+  return gate.deployment_id
+}
+
+test('documents about the digest of a subject decide, and those of the commit about what none names', async () => {
+  await importRecords(api, log4shell())
+  const [web, worker] = [image('web', 'a'), image('worker', 'b')]
+  const id = await deployImages([web, worker])
+  await uploadReport(api, caller, cycloneDx([`${LOG4J}@2.14.1`], about(web)), { repository: 'acme/shop' })
+  const first = await expose()
+  assert.deepEqual(
+    first.affected.map((one: Json) => [one.deployment_id, one.evidence, one.subjects.length]),
+    [[id, 'digest', 2]],
+  )
+  api.clock.advance(60_000)
+  await uploadReport(api, caller, cycloneDx([`${LOG4J}@2.17.0`], about(web)), { repository: 'acme/shop' })
+  const second = await expose()
+  assert.deepEqual([reasons(second), second.unknown[0].subjects], [['no_sbom'], [worker]])
+  await uploadReport(api, caller, cycloneDx([`${LOG4J}@2.17.1`], about(worker)), { repository: 'acme/shop' })
+  assert.equal((await expose()).not_affected.version, 1)
+})
+
+test('the manifest of a platform speaks of its index, and only what the gate names is deployed', async () => {
+  await importRecords(api, log4shell())
+  const manifest = { sha256: 'd'.repeat(64), platform: 'linux/amd64' }
+  const index = { ...image('web', 'c'), platforms: [manifest] }
+  const other = image('tool', 'e')
+  const id = await deployImages([index, other], [index])
+  await uploadReport(api, caller, cycloneDx([`${LOG4J}@2.14.1`], about({ name: 'web', sha256: manifest.sha256 })), {
+    repository: 'acme/shop',
+  })
+  assert.deepEqual(
+    (await expose()).affected.map((one: Json) => [one.deployment_id, one.evidence, one.subjects[0].sha256]),
+    [[id, 'digest', index.sha256]],
+  )
+})
+
+test('a clean document about a digest by a key does not displace what a verified job said of the commit', async () => {
+  await importRecords(api, log4shell())
+  const web = image('web', 'f')
+  const id = await deployImages([web])
+  await send([`${LOG4J}@2.14.1`], FIRST)
+  await api.services.sql`update inventory_streams set lane = 'verified' where org_id = ${caller.orgId}`
+  await uploadReport(api, caller, cycloneDx([`${LOG4J}@2.17.0`], about(web)), { repository: 'acme/shop' })
+  const { affected } = await expose()
+  assert.deepEqual(
+    affected.map((one: Json) => [one.deployment_id, one.evidence, one.lane]),
+    [[id, 'commit', 'verified']],
   )
 })

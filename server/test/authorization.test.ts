@@ -28,6 +28,7 @@ after(() => api?.close())
  */
 const SCOPE_OF_ROUTE: [route: RegExp, ...scopes: Scope[]][] = [
   [/^GET \/v1\/(?:components|exposure|sboms)(?:\/|$)/, 'read:security'],
+  [/^GET \/v1\/artifacts$/, 'read:pipelines'],
   [/^DELETE \/v1\/deployments\//, 'write:deployments'],
   [/^(POST|PATCH) \/v1\/ci\//, 'write:ci'],
   [/^GET \/v1\/security\/uploads$/, 'read:security'],

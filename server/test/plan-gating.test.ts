@@ -50,7 +50,7 @@ test("403 before 402: a key without the route's scope never learns about the pla
  * The smallest plan of each route that needs more than API access (specification, "Plan gating").
  */
 const REQUIRED: [route: RegExp, plan: string][] = [
-  [/^\/v1\/(security\/(uploads|streams)|components|exposure|sboms)/, 'team'],
+  [/^\/v1\/(security\/(uploads|streams|sbom$)|components|exposure|sboms)/, 'team'],
   [/^\/v1\/security\/issues/, 'business'],
   [/^\/v1\/provenance\/.*(statement|verification)$/, 'enterprise'],
 ]

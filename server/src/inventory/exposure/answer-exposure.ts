@@ -21,6 +21,7 @@ import {
   type ReportedRepository,
 } from '../../security/repositories/reported-repository.store.ts'
 import type { Services } from '../../services.ts'
+import { parseComponent } from '../components/component-identity.ts'
 import { formatPackageKey } from '../components/package-key.ts'
 import { listUnreadableCommits } from '../sboms/sbom.store.ts'
 import { VulnerabilityQuestion } from './component-verdict.ts'
@@ -121,8 +122,18 @@ type World = {
   live: Live[]
   streams: StreamFacts[]
   facts: ReadonlyMap<number, CandidateFacts>
-  findings: PackageIssue[]
+  findings: KeyedIssue[]
   repositories: ReadonlyMap<number, ReportedRepository>
+}
+
+/** `key`: that of the package in the package URL of a finding; null without one. */
+type KeyedIssue = PackageIssue & { key: { type: string; package_key: string } | null }
+
+/** Scanners write the names of packages in several ways, and package URLs in one. */
+function toKeyedIssue(issue: PackageIssue): KeyedIssue {
+  const unnamed = { cpe: null, type: 'library', name: null, version: null, sourceName: null, sourceVersion: null }
+  const found = issue.purl === null ? null : parseComponent({ ...unnamed, purl: issue.purl })
+  return { ...issue, key: found && { type: found.type, package_key: found.package_key } }
 }
 
 type Judging = { question: VulnerabilityQuestion; asked: AskedExposure }
@@ -190,7 +201,13 @@ async function readWorld(
       isUnreadable: unreadable.has(one.id),
     }
   })
-  return { live, streams, facts, findings, repositories: new Map(named.map((one) => [one.id, one])) }
+  return {
+    live,
+    streams,
+    facts,
+    findings: findings.map(toKeyedIssue),
+    repositories: new Map(named.map((one) => [one.id, one])),
+  }
 }
 
 /** Finds the rows under which documents and findings of a repository are kept. */
@@ -282,11 +299,12 @@ function findScanned({ repository_nos, commit_sha }: Live, { findings }: World):
 function findIssues({ repository_nos }: Pick<Live, 'repository_nos'>, { findings }: World, facts: CandidateFacts) {
   const key = formatPackageKey(facts.type, facts.name)
   return findings.filter(
-    ({ repository_no, package_name, package_version }) =>
-      repository_nos.includes(repository_no) &&
-      package_name !== null &&
-      formatPackageKey(facts.type, package_name) === key &&
-      (package_version === null || package_version === facts.version),
+    (finding) =>
+      repository_nos.includes(finding.repository_no) &&
+      (finding.key === null
+        ? finding.package_name !== null && formatPackageKey(facts.type, finding.package_name) === key
+        : finding.key.type === facts.type && finding.key.package_key === key) &&
+      (finding.package_version === null || finding.package_version === facts.version),
   )
 }
 

@@ -15,6 +15,7 @@ import { answer, configureGate, openGate } from '../../../support/gates.ts'
 import { hostEnvironment } from '../../../support/host-deployments.ts'
 import { insertConnection } from '../../../support/host-objects.ts'
 import type { Json } from '../../../support/json.ts'
+import { drainQueue } from '../../../support/queue.ts'
 import { uploadReport } from '../../../support/reports.ts'
 
 let api: TestApi
@@ -102,6 +103,12 @@ test('what runs is found by the commit that is deployed, with the fix, whatever 
   assert.equal(data.vulnerability.canonical_id, CVE)
   assert.deepEqual(await expose('GHSA-JFH8-C2JP-5V3Q'), { ...data, as_of: (await expose()).as_of })
   assert.deepEqual([data.affected_not_live, data.unknown], [[], []])
+  await drainQueue(api)
+  const issues = (await api.request('GET', '/v1/security/issues', { key: caller.key })).body.data
+  assert.deepEqual(
+    (await expose()).affected.map((one: Json) => one.issue_id),
+    [issues[0].id, issues[0].id],
+  )
 })
 
 test('a deployment has what its own commit had, not what the branch has now', async () => {

@@ -41,8 +41,7 @@ function toComponent(component: ExportedComponent): object {
     type: CYCLONEDX_TYPES.has(type) ? type : 'library',
     'bom-ref': ref,
     ...(supplier !== null && { supplier: { name: supplier } }),
-    ...(namespace !== null && { group: namespace }),
-    name,
+    ...toGroupAndName(namespace, name),
     ...(version !== null && { version }),
     ...(scope !== null && { scope }),
     ...(stated.length > 0 && { hashes: stated }),
@@ -51,6 +50,12 @@ function toComponent(component: ExportedComponent): object {
     ...(purl !== null && { purl }),
     properties: toProperties(component),
   }
+}
+
+/** CycloneDX has the namespace of a package apart, of which names are written in full. */
+function toGroupAndName(namespace: string | null, name: string): { group?: string; name: string } {
+  const isIn = namespace !== null && /^[:/]./.test(name.slice(namespace.length)) && name.startsWith(namespace)
+  return isIn ? { group: namespace, name: name.slice(namespace.length + 1) } : { name }
 }
 
 function toLicenses(licenses: readonly string[]): object[] {
@@ -169,7 +174,7 @@ const PURPOSES: ReadonlySet<string> = new Set([
 type Added = { vulnerabilities: readonly string[]; annotated: { annotator: string; annotationDate: string } }
 
 function toPackage(component: ExportedComponent, SPDXID: string, { vulnerabilities, annotated }: Added): object {
-  const { type, name, namespace, version, purl, cpe, supplier, licenses, hashes } = component
+  const { type, name, version, purl, cpe, supplier, licenses, hashes } = component
   const expression = licenses.length === 1 && isExpression(licenses[0] as string) ? licenses[0] : 'NOASSERTION'
   const named = licenses.length > 0 && expression === 'NOASSERTION' ? [`license: ${licenses.join(', ')}`] : []
   const comments = [...toProperties(component).map((property) => `${property.name}: ${property.value}`), ...named]
@@ -186,7 +191,7 @@ function toPackage(component: ExportedComponent, SPDXID: string, { vulnerabiliti
   ]
   return {
     SPDXID,
-    name: namespace === null ? name : `${namespace}/${name}`,
+    name,
     ...(version !== null && { versionInfo: version }),
     ...(supplier !== null && { supplier: `Organization: ${supplier}` }),
     ...UNKNOWN_ORIGIN,

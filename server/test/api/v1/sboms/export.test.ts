@@ -77,6 +77,13 @@ test('the documents of all categories are one, and each component names where it
       [LODASH, [{ expression: 'MIT' }], ['web', 'worker']],
     ],
   )
+  assert.deepEqual(
+    components.map(({ group, name }: Json) => [group, name]),
+    [
+      ['@acme', 'ui'],
+      [undefined, 'lodash'],
+    ],
+  )
   assert.deepEqual(dependencies, [
     { ref: 'pkg:npm/%40acme/ui@1.0.0', dependsOn: [LODASH] },
     { ref: 'repository', dependsOn: ['pkg:npm/%40acme/ui@1.0.0'] },

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { configureGate } from '../../server/test/support/gates.ts'
 import { apply } from '../../server/test/support/policies.ts'
+import { drainQueue } from '../../server/test/support/queue.ts'
 import { startTokenCaller } from '../../server/test/support/token-caller.ts'
 import type { CiJob } from '../src/ci/ci-job.ts'
 import { detectCi } from '../src/ci/detect-ci.ts'
@@ -436,13 +437,19 @@ async function startPlay(caller: { orgId: string; slug: string; key: string }, c
     assert.equal(ended.code, 0, ended.stderr)
     return ended.json
   }
+  const open = (env: Env, job: string, ...args: string[]) =>
+    call(['gate', 'open', '--environment', 'production', '--job', job, ...args], env)
   return {
-    report: (env: Env, junit: keyof typeof JUNIT, ...args: string[]): Promise<Reported> =>
-      call(['report', '--junit', `${junit}.xml`, '--job', 'test', ...args], env),
+    report: async (env: Env, junit: keyof typeof JUNIT, ...args: string[]): Promise<Reported> => {
+      const reported = await call(['report', '--junit', `${junit}.xml`, '--job', 'test', ...args], env)
+      await drainQueue(api)
+      return reported
+    },
+    open,
+    finish: (env: Env, status: string, ...args: string[]) => call(['run', 'finish', '--status', status, ...args], env),
     decide: async (env: Env, ...args: string[]): Promise<string> => {
       deploys += 1
-      const named = ['gate', 'open', '--environment', 'production', '--job', `deploy-${deploys}`]
-      return (await call([...named, ...args], env)).decision
+      return (await open(env, `deploy-${deploys}`, ...args)).decision
     },
   }
 }
@@ -538,3 +545,82 @@ for (const [index, provider] of [
     }
   })
 }
+
+const GITLAB = {
+  GITLAB_CI: 'true',
+  CI_SERVER_URL: 'https://gitlab.example.com',
+  CI_PROJECT_URL: 'https://gitlab.example.com/acme/shop',
+  CI_COMMIT_SHA: SHA,
+  CI_COMMIT_REF_NAME: 'main',
+  CI_PIPELINE_SOURCE: 'push',
+  CI_PIPELINE_ID: '501',
+  CI_JOB_RETRY_COUNT: '0',
+}
+const jobOf = (name: string, id: string): Env => ({ ...GITLAB, CI_JOB_NAME: name, CI_JOB_ID: id })
+
+test('GitLab: after the final report a retried job reports, and the gate is asked anew in a new attempt', async () => {
+  const caller = await api.caller()
+  const { key } = caller
+  const { report, open, finish } = await startPlay(caller, {})
+  await report(jobOf('test', '1'), 'failed')
+  const blocked = await open(jobOf('deploy', '2'), 'deploy')
+  assert.equal(blocked.decision, 'pending')
+  await finish(jobOf('end', '3'), 'failure')
+  const retried = having(jobOf('test', '4'), { CI_JOB_RETRY_COUNT: '1' })
+  await report(retried, 'passed')
+  const asked = await open(having(jobOf('deploy', '5'), { CI_JOB_RETRY_COUNT: '1' }), 'deploy')
+  assert.equal(asked.decision, 'approved')
+  assert.notEqual(asked.gate_id, blocked.gate_id)
+  const [run] = (await api.request('GET', '/v1/runs', { key })).body.data
+  assert.equal(run.run_attempt, 2)
+})
+
+test('GitLab: a manual job deploys after the final report', async () => {
+  const { report, open, finish } = await startPlay(await api.caller(), {})
+  await report(jobOf('test', '1'), 'passed')
+  await finish(jobOf('end', '2'), 'success')
+  assert.equal((await open(jobOf('deploy', '3'), 'deploy')).decision, 'approved')
+})
+
+test('a gate that the policy blocks is asked anew after the fix, in the same run and job', async () => {
+  const { report, open } = await startPlay(await api.caller(), {})
+  await report(jobOf('test', '1'), 'failed')
+  assert.equal((await open(jobOf('deploy', '2'), 'deploy')).decision, 'pending')
+  await report(having(jobOf('test', '3'), { CI_JOB_RETRY_COUNT: '1' }), 'passed')
+  assert.equal((await open(jobOf('deploy', '4'), 'deploy')).decision, 'approved')
+})
+
+test('an approval is not used again when the evidence has turned red before the deploy job is retried', async () => {
+  const { report, open } = await startPlay(await api.caller(), {})
+  await report(jobOf('test', '1'), 'passed')
+  const approved = await open(jobOf('deploy', '2'), 'deploy')
+  assert.equal(approved.decision, 'approved')
+  await report(jobOf('integration', '3'), 'failed')
+  const asked = await open(having(jobOf('deploy', '4'), { CI_JOB_RETRY_COUNT: '1' }), 'deploy')
+  assert.deepEqual([asked.decision, asked.supersedes], ['pending', approved.gate_id])
+})
+
+test('a child pipeline deploys what its parent has tested, and not what it has failed', async () => {
+  const { report, open } = await startPlay(await api.caller(), {})
+  await report(jobOf('test', '1'), 'passed')
+  const child = { CI_PIPELINE_ID: '502', CI_PIPELINE_SOURCE: 'parent_pipeline' }
+  assert.equal((await open(having(jobOf('deploy', '2'), child), 'deploy')).decision, 'approved')
+  await report(jobOf('integration', '3'), 'failed')
+  assert.equal((await open(having(jobOf('deploy', '4'), child), 'other')).decision, 'pending')
+})
+
+test('GitHub: after "Re-run failed jobs" with the deploy job alone, the tests of the first attempt count', async () => {
+  const { report, open, finish } = await startPlay(await api.caller(), {})
+  const github = (attempt: number, id: string) => ({
+    ...SYSTEMS[0]?.env,
+    ...{ GITHUB_SHA: SHA, GITHUB_REF: 'refs/heads/main', GITHUB_RUN_ATTEMPT: `${attempt}`, RUNNER_TRACKING_ID: id },
+  })
+  await report(github(1, 'a'), 'failed')
+  assert.equal((await open(github(1, 'b'), 'deploy')).decision, 'pending')
+  await finish(github(1, 'c'), 'failure')
+  assert.equal((await open(github(2, 'd'), 'deploy')).decision, 'pending', 'the failed tests count')
+  await report(github(2, 'e'), 'passed')
+  assert.equal((await open(github(2, 'f'), 'deploy')).decision, 'approved')
+  await finish(github(2, 'g'), 'success')
+  assert.equal((await open(github(3, 'h'), 'deploy')).decision, 'approved', 'the passed tests count')
+})

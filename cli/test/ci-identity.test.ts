@@ -2,14 +2,20 @@ import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { configureGate } from '../../server/test/support/gates.ts'
+import { apply } from '../../server/test/support/policies.ts'
+import { drainQueue } from '../../server/test/support/queue.ts'
+import { startTokenCaller } from '../../server/test/support/token-caller.ts'
 import type { CiJob } from '../src/ci/ci-job.ts'
 import { detectCi } from '../src/ci/detect-ci.ts'
-import { temporaryDirectory } from './support/program.ts'
+import { shiplock, temporaryDirectory } from './support/program.ts'
+import { startServer } from './support/server.ts'
 
 type Env = Record<string, string>
 type Told = Pick<CiJob, 'ci_system' | 'external_run_id' | 'ci_instance' | 'job_key' | 'job_instance' | 'job_retries'>
 
 const directory = temporaryDirectory()
+const { api } = await startServer()
 
 function identify(env: Env): Told {
   const job = detectCi(env, directory)
@@ -405,3 +411,216 @@ for (const { system, first, second } of ENVIRONMENTS.two_servers_one_number.pair
     assert.ok(one.ci_instance && other.ci_instance)
   })
 }
+
+const JUNIT = { failed: '<testsuite name="s"><testcase name="a"><failure/></testcase></testsuite>', passed: '' }
+JUNIT.passed = JUNIT.failed.replace('<failure/>', '')
+for (const [name, text] of Object.entries(JUNIT)) writeFileSync(join(directory, `${name}.xml`), text)
+const NO_FAILURE = `name: tests
+mode: enforce
+rules:
+  - rule: tests
+    expression: 'size(attestations) > 0 && attestations.all(a, a.status != "fail")'
+    trust: any
+`
+const SHA = '9f2a1c3b4d5e6f708192a3b4c5d6e7f801234567'
+
+type Reported = { report_id: string; run_id: string; warnings: string[] }
+
+/** An organization whose gate asks for tests without failures, and the program in jobs of its CI. */
+async function startPlay(caller: { orgId: string; slug: string; key: string }, common: Env) {
+  await apply(api, caller as never, NO_FAILURE)
+  await configureGate(api, caller as never, { policies: ['tests'] })
+  let deploys = 0
+  const call = async (args: string[], env: Env) => {
+    const all = { SHIPLOCK_URL: api.url, SHIPLOCK_KEY: caller.key, ...common, ...env }
+    const ended = await shiplock([...args, '--json'], { env: all, cwd: directory })
+    assert.equal(ended.code, 0, ended.stderr)
+    return ended.json
+  }
+  const open = (env: Env, job: string, ...args: string[]) =>
+    call(['gate', 'open', '--environment', 'production', '--job', job, ...args], env)
+  return {
+    report: async (env: Env, junit: keyof typeof JUNIT, ...args: string[]): Promise<Reported> => {
+      const reported = await call(['report', '--junit', `${junit}.xml`, '--job', 'test', ...args], env)
+      await drainQueue(api)
+      return reported
+    },
+    open,
+    finish: (env: Env, status: string, ...args: string[]) => call(['run', 'finish', '--status', status, ...args], env),
+    decide: async (env: Env, ...args: string[]): Promise<string> => {
+      deploys += 1
+      return (await open(env, `deploy-${deploys}`, ...args)).decision
+    },
+  }
+}
+
+/** What a system repeats: the report is replaced, is of a next attempt, or is of a new run. */
+const REPEATED: Record<string, 'attempt' | 'run'> = {
+  'GitHub Actions': 'attempt',
+  CircleCI: 'run',
+  Semaphore: 'run',
+  Drone: 'run',
+  Woodpecker: 'run',
+  CodeBuild: 'run',
+}
+
+for (const { name, env, retry, sibling, server } of SYSTEMS) {
+  test(`${name}, on a server: a retry replaces its own job alone, and another server has a run of its own`, async () => {
+    const place = ['--repository', 'git.example.com/acme/shop', '--commit', SHA, '--ref', 'refs/heads/main']
+    const { report, decide } = await startPlay(await api.caller(), {})
+    const first = await report(env, 'failed', ...place)
+    assert.equal(await decide(env, ...place), 'pending', 'the first try has failed')
+    const again = having(env, retry)
+    const second = await report(again, 'passed', ...place)
+    const kept = { run: first.run_id === second.run_id, report: first.report_id === second.report_id }
+    assert.deepEqual(kept, { run: REPEATED[name] !== 'run', report: REPEATED[name] === undefined })
+    assert.equal(await decide(again, ...place), 'approved', 'the retry has passed')
+    const there = having(env, server)
+    const other = await report(there, 'failed', '--repository', 'git.example.com/zeta/pay', '--commit', '2'.repeat(40))
+    assert.notEqual(other.run_id, first.run_id)
+    assert.equal(await decide(again, ...place), 'approved', 'another server says nothing of this repository')
+    if (Object.keys(sibling).length === 0) return
+    // A job of an attempt that is over reports nothing any more.
+    const beside = await report(having(REPEATED[name] === 'attempt' ? again : env, sibling), 'failed', ...place)
+    assert.deepEqual([beside.run_id, beside.report_id === first.report_id], [first.run_id, false])
+    assert.equal(await decide(again, ...place), 'pending', 'another job has failed')
+  })
+}
+
+/** The systems whose jobs have tokens, with what the token says of each try. */
+const TOKENS = {
+  github: {
+    first: { run_id: '55', run_attempt: '1', check_run_id: 101 },
+    retry: { run_attempt: '2', check_run_id: 103 },
+    sibling: { check_run_id: 102 },
+  },
+  gitlab: { first: { pipeline_id: '501', job_id: '9001' }, retry: { job_id: '9002' }, sibling: { job_id: '9003' } },
+  bitbucket: {
+    first: { pipelineUuid: '{f1d2d2f9-24e9-4c5a-b0d3-000000000001}', stepUuid: '{s-1}' },
+    retry: {},
+    sibling: { stepUuid: '{s-2}' },
+  },
+  azure: { first: { run_id: '42' }, retry: {}, sibling: {} },
+} as const
+const ADDRESS = {
+  github: 'github.com/acme/shop',
+  gitlab: 'gitlab.com/acme/shop',
+  bitbucket: 'bitbucket.org/acme/shop',
+  azure: 'dev.azure.com/acme/web/shop',
+}
+
+for (const [index, provider] of [
+  [0, 'github'],
+  [2, 'gitlab'],
+  [4, 'azure'],
+  [5, 'bitbucket'],
+] as const) {
+  const { name, env, retry, sibling } = SYSTEMS[index] as System
+  test(`${name}, with its token: a retry replaces its own job alone`, async () => {
+    const caller = await startTokenCaller(api, { provider })
+    try {
+      const { first: claims, retry: retried, sibling: other } = TOKENS[provider]
+      const sha = provider === 'azure' ? { rpo_ver: SHA } : provider === 'bitbucket' ? {} : { sha: SHA }
+      const place = ['--repository', ADDRESS[provider], '--commit', SHA]
+      const { report, decide } = await startPlay(caller, { SHIPLOCK_KEY: '' })
+      const job = async (variables: Env, more: object) => ({
+        ...having(env, variables),
+        SHIPLOCK_ID_TOKEN: await caller.sign({ ...claims, ...sha, ...more }),
+      })
+      const first = await report(await job({}, {}), 'failed', ...place)
+      assert.equal(await decide(await job({}, {}), ...place), 'pending')
+      const again = await job(retry, retried)
+      const second = await report(again, 'passed', ...place)
+      assert.equal(first.run_id, second.run_id)
+      assert.equal(await decide(again, ...place), 'approved')
+      await report(await job({ ...retry, ...sibling }, { ...retried, ...other }), 'failed', ...place)
+      assert.equal(await decide(again, ...place), 'pending')
+      const runs = (await api.request('GET', '/v1/runs', { key: caller.key })).body.data
+      assert.deepEqual(
+        runs.map(({ trust }: { trust: string }) => trust),
+        ['verified'],
+      )
+    } finally {
+      await caller.close()
+    }
+  })
+}
+
+const GITLAB = {
+  GITLAB_CI: 'true',
+  CI_SERVER_URL: 'https://gitlab.example.com',
+  CI_PROJECT_URL: 'https://gitlab.example.com/acme/shop',
+  CI_COMMIT_SHA: SHA,
+  CI_COMMIT_REF_NAME: 'main',
+  CI_PIPELINE_SOURCE: 'push',
+  CI_PIPELINE_ID: '501',
+  CI_JOB_RETRY_COUNT: '0',
+}
+const jobOf = (name: string, id: string): Env => ({ ...GITLAB, CI_JOB_NAME: name, CI_JOB_ID: id })
+
+test('GitLab: after the final report a retried job reports, and the gate is asked anew in a new attempt', async () => {
+  const caller = await api.caller()
+  const { key } = caller
+  const { report, open, finish } = await startPlay(caller, {})
+  await report(jobOf('test', '1'), 'failed')
+  const blocked = await open(jobOf('deploy', '2'), 'deploy')
+  assert.equal(blocked.decision, 'pending')
+  await finish(jobOf('end', '3'), 'failure')
+  const retried = having(jobOf('test', '4'), { CI_JOB_RETRY_COUNT: '1' })
+  await report(retried, 'passed')
+  const asked = await open(having(jobOf('deploy', '5'), { CI_JOB_RETRY_COUNT: '1' }), 'deploy')
+  assert.equal(asked.decision, 'approved')
+  assert.notEqual(asked.gate_id, blocked.gate_id)
+  const [run] = (await api.request('GET', '/v1/runs', { key })).body.data
+  assert.equal(run.run_attempt, 2)
+})
+
+test('GitLab: a manual job deploys after the final report', async () => {
+  const { report, open, finish } = await startPlay(await api.caller(), {})
+  await report(jobOf('test', '1'), 'passed')
+  await finish(jobOf('end', '2'), 'success')
+  assert.equal((await open(jobOf('deploy', '3'), 'deploy')).decision, 'approved')
+})
+
+test('a gate that the policy blocks is asked anew after the fix, in the same run and job', async () => {
+  const { report, open } = await startPlay(await api.caller(), {})
+  await report(jobOf('test', '1'), 'failed')
+  assert.equal((await open(jobOf('deploy', '2'), 'deploy')).decision, 'pending')
+  await report(having(jobOf('test', '3'), { CI_JOB_RETRY_COUNT: '1' }), 'passed')
+  assert.equal((await open(jobOf('deploy', '4'), 'deploy')).decision, 'approved')
+})
+
+test('an approval is not used again when the evidence has turned red before the deploy job is retried', async () => {
+  const { report, open } = await startPlay(await api.caller(), {})
+  await report(jobOf('test', '1'), 'passed')
+  const approved = await open(jobOf('deploy', '2'), 'deploy')
+  assert.equal(approved.decision, 'approved')
+  await report(jobOf('integration', '3'), 'failed')
+  const asked = await open(having(jobOf('deploy', '4'), { CI_JOB_RETRY_COUNT: '1' }), 'deploy')
+  assert.deepEqual([asked.decision, asked.supersedes], ['pending', approved.gate_id])
+})
+
+test('a child pipeline deploys what its parent has tested, and not what it has failed', async () => {
+  const { report, open } = await startPlay(await api.caller(), {})
+  await report(jobOf('test', '1'), 'passed')
+  const child = { CI_PIPELINE_ID: '502', CI_PIPELINE_SOURCE: 'parent_pipeline' }
+  assert.equal((await open(having(jobOf('deploy', '2'), child), 'deploy')).decision, 'approved')
+  await report(jobOf('integration', '3'), 'failed')
+  assert.equal((await open(having(jobOf('deploy', '4'), child), 'other')).decision, 'pending')
+})
+
+test('GitHub: after "Re-run failed jobs" with the deploy job alone, the tests of the first attempt count', async () => {
+  const { report, open, finish } = await startPlay(await api.caller(), {})
+  const github = (attempt: number, id: string) => ({
+    ...SYSTEMS[0]?.env,
+    ...{ GITHUB_SHA: SHA, GITHUB_REF: 'refs/heads/main', GITHUB_RUN_ATTEMPT: `${attempt}`, RUNNER_TRACKING_ID: id },
+  })
+  await report(github(1, 'a'), 'failed')
+  assert.equal((await open(github(1, 'b'), 'deploy')).decision, 'pending')
+  await finish(github(1, 'c'), 'failure')
+  assert.equal((await open(github(2, 'd'), 'deploy')).decision, 'pending', 'the failed tests count')
+  await report(github(2, 'e'), 'passed')
+  assert.equal((await open(github(2, 'f'), 'deploy')).decision, 'approved')
+  await finish(github(2, 'g'), 'success')
+  assert.equal((await open(github(3, 'h'), 'deploy')).decision, 'approved', 'the passed tests count')
+})

@@ -1,4 +1,4 @@
-// Tests the built package on Node 20, Node 24, Deno and Bun, and in Chromium: `npm run test:sdk`.
+// Tests the built package on Node 20, 22 and 24, Deno and Bun, and in Chromium: `npm run test:sdk`.
 import { globSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

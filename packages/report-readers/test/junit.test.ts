@@ -394,3 +394,53 @@ test('a file of 200 MB is read with constant memory', () => {
   // The garbage collector is late on a busy machine.
   assert.ok(megabytes < 120, `${megabytes} MB more than before`)
 })
+
+/** Small files of real kinds, with [passed, failed, errors, skipped] and what is said of them. */
+const CASES: [rule: string, content: string, figures: number[], warning?: RegExp][] = [
+  [
+    'a raw & hides no failure',
+    suite('<testcase name="c"><failure message="m">a & b</failure></testcase>', 'tests="1" failures="1"'),
+    [0, 1, 0, 0],
+    /^1: an `&` begins no reference/,
+  ],
+  [
+    'two raw & hide no failure and no case after them',
+    suite('<testcase name="c"><failure message="m">a && b</failure></testcase><testcase name="z &lt; y"/>'),
+    [1, 1, 0, 0],
+    /^1: 2 `&` begin no reference/,
+  ],
+  [
+    'ctest: skipped and disabled tests did not run',
+    suite(
+      `<testcase name="a" status="run"/><testcase name="b" status="fail"><failure message=""/></testcase>
+      <testcase name="c" status="notrun"><skipped message="SKIP"/></testcase><testcase name="d" status="disabled"/>`,
+      'tests="4" failures="1" disabled="1" skipped="1"',
+    ),
+    [1, 1, 0, 2],
+  ],
+  ['skipped beside a failure is skipped', suite('<testcase name="a"><failure/><skipped/></testcase>'), [0, 0, 0, 1]],
+  [
+    'a status of failure without an element is a failure',
+    suite('<testcase name="a" status="passed"/><testcase name="b" status="failed"/>', 'tests="2" failures="1"'),
+    [1, 1, 0, 0],
+  ],
+  [
+    'a failure that a suite states and no case shows is a failure',
+    `<testsuites tests="2" failures="1">${suite('<testcase name="a"/><testcase name="b"/>', 'failures="1"')}</testsuites>`,
+    [2, 1, 0, 0],
+  ],
+  [
+    'Gradle: of two tries of one case, the last counts',
+    `<testsuite name="B" tests="3" failures="1" timestamp="2026-01-01T00:00:00" hostname="h">
+      <testcase name="adds()" classname="B"><failure message="x"/></testcase><testcase name="adds()" classname="B"/>
+      <testcase name="removes()" classname="B"/></testsuite>`,
+    [2, 0, 0, 0],
+  ],
+]
+
+for (const [rule, content, figures, warning = /^$/] of CASES)
+  test(rule, async () => {
+    const { passed, failed, errors, skipped, warnings } = await read(content)
+    assert.deepEqual([passed, failed, errors, skipped], figures)
+    assert.match(warnings.join('\n'), warning)
+  })

@@ -93,3 +93,21 @@ test('long work of the system waits once, for a slot of its own', async () => {
   const [job, ...others] = await sql`select class, waits_for from jobs where name = 'test.long'`
   assert.deepEqual([job?.class, job?.waits_for, others], ['outside_bulk', 'test.long', []])
 })
+
+test('a job that starts with the worker is queued at once, and again at its times', async () => {
+  await clearJobs(sql)
+  const job = { name: 'test.at-start', class: 'bulk' as const, schedule: '* * * * *', run: async () => {} }
+  const queueDue = await openSchedule(sql, [{ ...job, startsWithWorker: true }], new Date())
+  assert.deepEqual(
+    (await listJobs(sql)).map(({ name }) => name),
+    ['test.at-start'],
+  )
+  await clearJobs(sql)
+  await queueDue(new Date(Date.now() + MINUTE_MS))
+  assert.equal((await listJobs(sql)).length, 1)
+  const withWorker = scheduledJobs.filter(({ startsWithWorker }) => startsWithWorker)
+  assert.deepEqual(
+    withWorker.map(({ name }) => name),
+    ['ci.normalize-addresses'],
+  )
+})

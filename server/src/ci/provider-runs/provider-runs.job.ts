@@ -69,11 +69,14 @@ export async function enqueueCompletion(db: Db, repository: RepositoryKey, runId
 const REPOSITORIES_MAX = 10_000
 
 /**
- * Runs every hour: gives stored runs the one address of their repository (ci-evidence §1). After an
- * upgrade, programs of the version before may store former ones for a while.
+ * Gives stored runs the one address of their repository (ci-evidence §1), so that gates find their
+ * evidence. Runs when a worker starts, and every hour: after an upgrade, programs of the version
+ * before may store former addresses for a while.
  */
 export const normalizeAddresses = defineScheduledJob<Services>('ci.normalize-addresses', {
+  class: 'bulk',
   schedule: '7 * * * *',
+  startsWithWorker: true,
   async run({ sql }): Promise<void> {
     for (const { id: org_id } of await listOrganizations(sql))
       for (const from of await listRunRepositories(sql, org_id, REPOSITORIES_MAX)) {

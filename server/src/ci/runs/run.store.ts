@@ -1,4 +1,4 @@
-import { COUNTING_PROVIDERS } from '../../codehosts/catalogue.ts'
+import { COUNTING_PROVIDERS, listFormerAddresses } from '../../codehosts/catalogue.ts'
 import { HOST_RUN_PREFIXES } from '../../codehosts/host-run.ts'
 import { buildSpreadCondition } from '../../platform/db/spread.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
@@ -83,8 +83,9 @@ export async function lockNumber(tx: Tx, orgId: string, sent: RunIdentity): Prom
  */
 export async function lockSentRun(tx: Tx, orgId: string, sent: RunAsSent): Promise<IdentifiedRun | null> {
   const { ci_instance, repository, commit_sha } = sent
+  const spellings = [repository, ...listFormerAddresses(repository).map(({ address }) => address)]
   const agrees = tx`(
-    lower(run.repository) = lower(${repository})
+    lower(run.repository) = any(${spellings.map((address) => address.toLowerCase())})
     and coalesce(run.commit_sha, ${commit_sha}::text) is not distinct from coalesce(${commit_sha}::text, run.commit_sha)
   )`
   const [row] = await tx<IdentifiedRun[]>`

@@ -1,5 +1,6 @@
 import type { Actor } from '../../access/actor.ts'
 import type { TokenJob } from '../../access/oidc-trusts/token-job.ts'
+import { normalizeAddress } from '../../codehosts/catalogue.ts'
 import { listCovered, type NamedRepository } from '../../codehosts/connections/connection.store.ts'
 import { formatHostRunId } from '../../codehosts/host-run.ts'
 import { foreignRepository, runMismatch } from '../../errors/ci.ts'
@@ -165,9 +166,12 @@ export async function isOtherHosts(db: Db, orgId: string, { provider, repository
   return known !== null && repository.host !== null && known.host !== repository.host
 }
 
-/** True for two spellings of one address. Code hosts ignore case in names. */
+/**
+ * True for two spellings of one address, also for one that was stored before addresses had one
+ * form. Code hosts ignore case in names.
+ */
 export function isSameAddress(one: string, other: string): boolean {
-  return one.toLowerCase() === other.toLowerCase()
+  return normalizeAddress(one).toLowerCase() === normalizeAddress(other).toLowerCase()
 }
 
 async function findKnownAddress(db: Db, orgId: string, { provider, repository }: TokenJob): Promise<string | null> {

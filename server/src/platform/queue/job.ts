@@ -115,6 +115,8 @@ export type ScheduledJob<Context> = Pick<Job<Context>, 'name' | 'class' | 'run'>
   readonly waitsFor?: string
   /** crontab(5) notation, in UTC. */
   readonly schedule: string
+  /** Whether it also starts when a worker starts, because what is stored waits for it. */
+  readonly startsWithWorker?: boolean
 }
 
 /** Defines a job that is started by the clock. jobs.ts lists each one. */

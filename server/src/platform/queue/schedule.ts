@@ -43,8 +43,9 @@ export function computeLastMinute(schedule: Schedule, after: Date, until: Date):
 const ATTEMPTS_MAX = 25
 
 /**
- * Returns what queues the scheduled jobs whose time has come since the call before, each once in
- * the whole installation. What was due before `since` is left out.
+ * Queues the jobs that start with the worker. Returns what queues the scheduled jobs whose time has
+ * come since the call before, each once in the whole installation. What was due before `since` is
+ * left out.
  */
 export async function openSchedule(
   sql: Sql,
@@ -56,14 +57,17 @@ export async function openSchedule(
     sql,
     jobs.map(({ name }) => name),
   )
+  const queue = async ({ name, class: jobClass = 'interactive', waitsFor }: (typeof jobs)[number], at: Date) => {
+    // Long work of the system has a slot of its own, so that it takes none of the organizations.
+    const own = jobClass === 'bulk' ? name : null
+    await insertScheduledJob(sql, { name, class: jobClass, attempts_max: ATTEMPTS_MAX, waitsFor: waitsFor ?? own }, at)
+  }
+  for (const job of jobs) if (job.startsWithWorker) await queue(job, since)
   let doneUntil = since
   return async (now) => {
-    for (const { name, class: jobClass = 'interactive', waitsFor, schedule } of jobs) {
-      const at = computeLastMinute(schedule, doneUntil, now)
-      // Long work of the system has a slot of its own, so that it takes none of the organizations.
-      const own = jobClass === 'bulk' ? name : null
-      const job = { name, class: jobClass, attempts_max: ATTEMPTS_MAX, waitsFor: waitsFor ?? own }
-      if (at !== null) await insertScheduledJob(sql, job, at)
+    for (const job of jobs) {
+      const at = computeLastMinute(job.schedule, doneUntil, now)
+      if (at !== null) await queue(job, at)
     }
     doneUntil = now
   }

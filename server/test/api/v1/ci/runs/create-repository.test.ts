@@ -6,6 +6,7 @@ import { after, before, test } from 'node:test'
 import { normalizeAddresses } from '../../../../../src/ci/provider-runs/provider-runs.job.ts'
 import { startTestApi, type TestApi } from '../../../../support/api.ts'
 import { assertInvalid } from '../../../../support/assert-error.ts'
+import { postReport } from '../../../../support/ci-reports.ts'
 import { createRun, postRun } from '../../../../support/ci-runs.ts'
 import { configureGate, getDeployment, openGate } from '../../../../support/gates.ts'
 import { drainQueue } from '../../../../support/queue.ts'
@@ -101,6 +102,19 @@ test('runs in all forms of an address of Azure DevOps are of one repository, als
   const former = 'dev.azure.com/acme/web/_git/shop'
   await sql`update ci_runs set repository = ${former}, attempt_repository = ${former} where id = ${stored.id}`
   await sql`update deployments set repository_full_name = 'acme/web/_git/shop' where id = ${gate.deployment_id}`
+  // The job has not named the run yet, and its CI goes on with the new version.
+  const again = await postRun(api, caller, {
+    external_run_id: stored.external_run_id,
+    repository: 'https://acme.visualstudio.com/web/_git/shop',
+    ci_instance: 'dev.azure.com/acme',
+  })
+  assert.deepEqual(
+    [again.status, again.body.data.id, again.body.data.ci_instance, again.body.data.conflicts],
+    [200, stored.id, 'dev.azure.com/acme', undefined],
+  )
+  const expect = { repository: 'git@ssh.dev.azure.com:v3/acme/web/shop' }
+  const { status } = await postReport(api, caller, stored.id, { job: {}, expect })
+  assert.equal(status, 201)
   const other = await createRun(api, caller, { repository: 'git.example.com/web/_git/shop' })
   await link(caller.orgId, 'azure', 'a1', 'acme/web/shop', 'dev.azure.com')
   await normalizeAddresses.run(api.services, null as never)

@@ -5,6 +5,7 @@ import type { Page, PageRow } from '../platform/http/lists.ts'
 import type { BoardCell, BoardDeployment } from './board.schema.ts'
 import type { DeploymentStatus } from './deployment.schema.ts'
 import { OWN_RULE } from './deployment-state.ts'
+import { buildIsOpenDeployment } from './expired-deployment.store.ts'
 
 /** Values that the columns of a deployment must equal. */
 export type DeploymentFilter = {
@@ -27,7 +28,7 @@ export async function listDeployments(
     select deployment.created_at, deployment.id, ${deploymentJson(db, now)} as json
     from deployments deployment
     where deployment.org_id = ${orgId}
-      and ${buildPageCondition(db, page, db`deployment`)}
+      and ${buildPageCondition(db, page, db`deployment`, buildIsOpenDeployment(db, db`deployment`, page.since))}
       ${hasStatus(db, filter.status, now)}
       ${equals(db, 'environment', filter)}
       ${equals(db, 'repository_full_name', filter)}
@@ -79,7 +80,7 @@ function equals(db: Db, column: Exclude<keyof DeploymentFilter, 'status'>, filte
 }
 
 /**
- * Returns the deployment as JSON text, or null when there is none created at or after
+ * Returns the deployment as JSON text, or null when there is none that was open at or after
  * `retainedSince`.
  */
 export async function findDeployment(
@@ -93,7 +94,7 @@ export async function findDeployment(
     from deployments deployment
     where deployment.org_id = ${orgId}
       and deployment.id = ${id}
-      and deployment.created_at >= ${retainedSince}`
+      and (deployment.created_at >= ${retainedSince} or ${buildIsOpenDeployment(db, db`deployment`, retainedSince)})`
   return row?.json ?? null
 }
 
@@ -210,7 +211,7 @@ function buildLatest(db: Db, orgId: string, { retainedSince }: BoardFilter, cond
     where deployment.org_id = ${orgId}
       and deployment.repository_full_name = cell.repository_full_name
       and deployment.environment = cell.environment
-      and deployment.created_at >= ${retainedSince}
+      and (deployment.created_at >= ${retainedSince} or ${buildIsOpenDeployment(db, db`deployment`, retainedSince)})
       ${condition}
     order by deployment.created_at desc, deployment.id desc
     limit 1`
@@ -223,7 +224,6 @@ export async function listWaitingOnBoard(db: Db, orgId: string, filter: BoardFil
     from deployments deployment
     where deployment.org_id = ${orgId}
       and deployment.status = 'pending_approval'
-      and deployment.created_at >= ${filter.retainedSince}
       and not ${isOverdue(db, filter.now)}
       and ${matches(db, 'deployment', filter)}
     order by deployment.created_at, deployment.id

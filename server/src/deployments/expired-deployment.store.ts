@@ -1,5 +1,5 @@
 import { defineExpiringRows, defineExpiringWithParts, deleteBy } from '../platform/db/expiring-rows.ts'
-import type { Tx } from '../platform/db/sql.ts'
+import type { Db, Tx } from '../platform/db/sql.ts'
 
 const PARTS = {
   tables: ['deployment_answers', 'deployment_statuses', 'opened_gates', 'required_gates'],
@@ -7,15 +7,34 @@ const PARTS = {
 }
 
 /**
- * Deployments with their gates, answers and statuses. One that still waits for an approval stays,
- * however old it is.
+ * SQL: true for a deployment that waits for an approval, runs in its environment, or did so at
+ * `since`: it is kept and listed however old it is (decisions §4).
  */
+export function buildIsOpenDeployment(db: Db, row: ReturnType<Db>, since: Date): ReturnType<Db> {
+  return db`(
+    ${row}.status = 'pending_approval'
+    or ${row}.updated_at >= ${since}
+    or (${row}.status = 'success' or ${row}.succeeded_at is not null) and not exists (
+      select from deployments newer
+      where newer.org_id = ${row}.org_id
+        and newer.repository_full_name = ${row}.repository_full_name
+        and newer.environment = ${row}.environment
+        and (newer.created_at, newer.id) > (${row}.created_at, ${row}.id)
+        and newer.created_at < ${since}
+        and (newer.status = 'success' or newer.succeeded_at is not null)
+    )
+  )`
+}
+
+/** Deployments with their gates, answers and statuses. */
 export const expiringDeployments = defineExpiringWithParts(
   {
     kind: 'deployments',
     table: 'deployments',
     order: 'created_at',
-    isExpired: (db, { before }) => db`item.created_at < ${before} and item.status <> 'pending_approval'`,
+    isExpired: (db, { before }) => db`
+      item.created_at < ${before}
+      and not ${buildIsOpenDeployment(db, db`item`, before)}`,
   },
   async (tx, orgId, ids) => {
     await deleteReviews(tx, orgId, ids)

@@ -1,16 +1,17 @@
 import { defineExpiringWithParts, type ExpiringWithId } from '../../platform/db/expiring-rows.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { deleteArtifactsOfRuns } from '../reports/artifact-removal.store.ts'
+import { buildIsOpenRun } from '../runs/run.store.ts'
 
-/**
- * Runs that were created too long ago. One that has not ended stays, because a deployment may wait
- * for it.
- */
+/** Runs that ended too long ago. One whose deployment is kept stays with it. */
 const EXPIRED_RUNS: ExpiringWithId = {
   kind: 'runs',
   table: 'ci_runs',
   order: 'created_at',
-  isExpired: (db, { before }) => db`item.created_at < ${before} and item.completed_at is not null`,
+  isExpired: (db, { before }) => db`
+    item.created_at < ${before}
+    and item.completed_at is not null
+    and not ${buildIsOpenRun(db, db`item`, before)}`,
 }
 
 /** Deletes the earlier attempts of runs. */

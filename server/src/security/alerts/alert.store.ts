@@ -15,22 +15,30 @@ export async function listAlerts(db: Db, orgId: string, page: Page, filter: Aler
     select alert.created_at, alert.id, ${alertJson(db, orgId)} as json
     from security_alerts alert
     where alert.org_id = ${orgId}
-      and ${buildPageCondition(db, page, db`alert`)}
+      and ${buildPageCondition(db, page, db`alert`, isOpenSince(db, page.since))}
       ${withStatus}
       ${withSeverity}
     order by alert.created_at desc, alert.id desc
     limit ${page.limit + 1}`
 }
 
-/** Finds an alert that was not created before `retainedSince`. Returns JSON text, or null. */
+/** Finds an alert that is open, or was at or after `retainedSince`. Returns JSON text, or null. */
 export async function findAlert(db: Db, orgId: string, id: string, retainedSince: Date): Promise<string | null> {
   const [row] = await db<{ json: string }[]>`
     select ${alertJson(db, orgId)} as json
     from security_alerts alert
     where alert.org_id = ${orgId}
       and alert.id = ${id}
-      and alert.created_at >= ${retainedSince}`
+      and (alert.created_at >= ${retainedSince} or ${isOpenSince(db, retainedSince)})`
   return row?.json ?? null
+}
+
+/** SQL: true for a row `alert` that is open here or at its host, or was at or after `since`. */
+function isOpenSince(db: Db, since: Date): ReturnType<Db> {
+  return db`(
+    'open' in (alert.status, alert.host_status)
+    or greatest(alert.host_updated_at, alert.fixed_at, alert.own_at) >= ${since}
+  )`
 }
 
 /** The issue of an alert is that of its finding, which a job writes soon after the alert. */

@@ -2,7 +2,12 @@ import { requireChoice, UsageError } from '@shiplock/command-line/options'
 import { assignPlan } from '../access/manage-access.ts'
 import { OPERATOR } from '../audit/audit.store.ts'
 import { assignDefaultTrust } from '../compliance/policies/default-trust.ts'
-import { DEFAULT_TRUSTS, listOrganizations, type Organization } from '../organizations/organization.store.ts'
+import {
+  DEFAULT_TRUSTS,
+  HOST_DISMISSALS,
+  listOrganizations,
+  type Organization,
+} from '../organizations/organization.store.ts'
 import { createOrganization, requireOrganization, updateOrganizationRules } from '../organizations/organization.ts'
 import { listDeleted } from '../organizations/organization-rows.store.ts'
 import { type Context, defineCommand, formatTable } from './command.ts'
@@ -48,6 +53,11 @@ export const orgSet = defineCommand({
       value: DEFAULT_TRUSTS.join('|'),
       about: 'whose evidence rules admit that name no trust: jobs with OIDC tokens, or also uploads of API keys',
     },
+    'host-dismissals': {
+      type: 'text',
+      value: HOST_DISMISSALS.join('|'),
+      about: 'whether dismissals at code hosts count, or are proposals until somebody dismisses the alert in Shiplock',
+    },
     'two-person-changes': {
       type: 'text',
       value: 'yes|no',
@@ -56,18 +66,24 @@ export const orgSet = defineCommand({
   },
   async run(context, { slug }, options) {
     const { 'accept-repository-vex': accepts, 'default-trust': trust, 'two-person-changes': byTwo } = options
-    if (accepts === undefined && trust === undefined && byTwo === undefined)
-      throw new UsageError('org set needs --accept-repository-vex, --default-trust or --two-person-changes')
+    const { 'host-dismissals': dismissals } = options
+    const areRulesStated = [accepts, byTwo, dismissals].some((stated) => stated !== undefined)
+    if (!areRulesStated && trust === undefined)
+      throw new UsageError(
+        'org set needs --accept-repository-vex, --default-trust, --host-dismissals or --two-person-changes',
+      )
     const chosen = trust === undefined ? null : requireChoice('default-trust', trust, DEFAULT_TRUSTS)
     const rules = {
       ...(accepts !== undefined && { accept_repository_vex: isYes('accept-repository-vex', accepts) }),
       ...(byTwo !== undefined && { two_person_changes: isYes('two-person-changes', byTwo) }),
+      ...(dismissals !== undefined && {
+        host_dismissals: requireChoice('host-dismissals', dismissals, HOST_DISMISSALS),
+      }),
     }
     const organization = await withServices(context, async (services) => {
-      const changed =
-        accepts === undefined && byTwo === undefined
-          ? await requireOrganization(services.sql, slug)
-          : await updateOrganizationRules(services, slug, rules)
+      const changed = areRulesStated
+        ? await updateOrganizationRules(services, slug, rules)
+        : await requireOrganization(services.sql, slug)
       if (chosen !== null) await assignDefaultTrust(services, changed.id, OPERATOR, chosen)
       return changed
     })

@@ -17,6 +17,7 @@ import { update } from '../platform/queue/update.ts'
 import type { Services } from '../services.ts'
 import {
   findDefaultTrust,
+  findHostDismissals,
   findMonthlyUse,
   isChangedByTwo,
   isDemo,
@@ -72,15 +73,16 @@ async function readUsage({ sql, clock }: Services, { org_id, plan }: Actor) {
 export async function registerOrganizationRoutes(app: HttpServer, services: Services): Promise<void> {
   const { sql, config } = services
   const describe = async (organization: Organization) => {
-    const [is_demo, isOnly, default_trust, two_person_changes] = await Promise.all([
+    const [is_demo, isOnly, default_trust, two_person_changes, host_dismissals] = await Promise.all([
       isDemo(sql, organization.id),
       isOnlyOrganization(sql, organization.id),
       findDefaultTrust(sql, organization.id),
       isChangedByTwo(sql, organization.id),
+      findHostDismissals(sql, organization.id),
     ])
     const origin = new URL(config.baseUrl).origin
     const job_audience = getDefaultAudience({ origin, slug: organization.slug, isOnly })
-    return { ...organization, is_demo, job_audience, default_trust, two_person_changes }
+    return { ...organization, is_demo, job_audience, default_trust, two_person_changes, host_dismissals }
   }
 
   app.get(

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { PROVIDERS } from '../../codehosts/catalogue.ts'
-import { DEFAULT_TRUSTS } from '../../organizations/organization.store.ts'
+import { DEFAULT_TRUSTS, HOST_DISMISSALS } from '../../organizations/organization.store.ts'
 import { definePageQuery } from '../../platform/http/lists.ts'
 import { Closed, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
 import { UUID_PATTERN } from '../../platform/ids.ts'
@@ -135,6 +135,9 @@ export const OrganizationSettings = Closed(
     ),
     two_person_changes: Type.Boolean({
       description: 'Whether changes of gates and policies by people wait for a second person.',
+    }),
+    host_dismissals: OneOf(HOST_DISMISSALS, {
+      description: 'Whether dismissals at code hosts count (`accept`), or are proposals (`propose`).',
     }),
   },
   { description: 'An organization.' },

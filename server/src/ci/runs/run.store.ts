@@ -329,8 +329,8 @@ export function buildLinkedRepository(db: Db, orgId: string | null) {
 }
 
 /**
- * SQL: true for a run that has not ended, or had not at `since`, or whose deployment is stored: what
- * runs now is not old (decisions §4).
+ * SQL: true for a run that has not ended, or had not at `since`, or whose deployment is stored:
+ * what runs now is not old (decisions §4).
  */
 export function buildIsOpenRun(db: Db, run: ReturnType<Db>, since: Date): ReturnType<Db> {
   return db`(

@@ -9,7 +9,9 @@ import { buildShownTrust, buildUploadLane } from '../writing/lane.store.ts'
 import { buildIsOpenUpload } from './expired-upload.store.ts'
 import { UPLOAD_EXPIRED } from './upload-state.store.ts'
 
-/** An upload as JSON, or null if there is none that was not over before `since` (null: at any time). */
+/**
+ * An upload as JSON, or null if there is none that was not over before `since` (null: at any time).
+ */
 export async function findUploadJson(
   db: Db,
   orgId: string,

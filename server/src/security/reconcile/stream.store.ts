@@ -37,7 +37,7 @@ export async function listStreams(db: Db, orgId: string, page: Page, selection: 
           and ${isOfRepositories}
       ) stream
       ${status === null ? db`` : ofStatus}
-      where ${buildPageCondition(db, page, stream, db`coalesce(stream.ended_at, 'infinity') >= ${page.since}`)}
+      where ${buildPageCondition(db, page, stream)}
         ${buildProviderCondition(db, orgId, stream, provider)}
         ${status === null ? db`` : db`and stated.status = ${status}`}
       order by stream.created_at desc, stream.id desc

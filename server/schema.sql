@@ -1859,9 +1859,11 @@ create table organizations (
   two_person_changes boolean not null default false,
   production_rule_since timestamp(3) with time zone,
   inventory_matching text not null default 'on'::text,
+  host_dismissals text not null default 'accept'::text,
   constraint organizations_pkey PRIMARY KEY (id),
   constraint organizations_slug_key UNIQUE (slug),
   constraint organizations_default_trust_check CHECK ((default_trust = ANY (ARRAY['verified'::text, 'uploaded'::text]))),
+  constraint organizations_host_dismissals CHECK ((host_dismissals = ANY (ARRAY['accept'::text, 'propose'::text]))),
   constraint organizations_inventory_matching_check CHECK ((inventory_matching = ANY (ARRAY['on'::text, 'preview'::text, 'off'::text]))),
   constraint organizations_name_check CHECK (((length(name) >= 1) AND (length(name) <= 200))),
   constraint organizations_slug_check CHECK ((slug ~ '^[a-z0-9][a-z0-9-]{0,62}$'::text))
@@ -2463,6 +2465,7 @@ CASE
     ELSE host_status
 END) stored,
   host_read_at timestamp(3) with time zone,
+  is_proposed boolean not null default false,
   constraint security_alerts_pkey PRIMARY KEY (org_id, id),
   constraint security_alerts_org_id_fkey FOREIGN KEY (org_id) REFERENCES organizations(id),
   constraint security_alerts_check CHECK (((own_delivery IS NULL) = (own_at IS NULL))),

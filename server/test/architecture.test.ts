@@ -310,6 +310,8 @@ const READS_BESIDE = [
   'inventory security_uploads',
   'access organizations',
   'ci repositories',
+  // A run is kept and shown as long as its deployment is.
+  'ci deployments',
   ...['organizations', 'ci_runs', 'security_issues', 'deployments', 'changes', 'change_commits'].map(
     (table) => `trends ${table}`,
   ),

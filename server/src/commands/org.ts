@@ -4,6 +4,7 @@ import { OPERATOR } from '../audit/audit.store.ts'
 import { assignDefaultTrust } from '../compliance/policies/default-trust.ts'
 import {
   DEFAULT_TRUSTS,
+  HOST_DISMISSALS,
   INVENTORY_MATCHING,
   listOrganizations,
   type Organization,
@@ -59,6 +60,11 @@ export const orgSet = defineCommand({
       value: INVENTORY_MATCHING.join('|'),
       about: 'whether components are matched with advisories; preview shows findings, which count nowhere',
     },
+    'host-dismissals': {
+      type: 'text',
+      value: HOST_DISMISSALS.join('|'),
+      about: 'whether dismissals at code hosts count, or are proposals until somebody dismisses the alert in Shiplock',
+    },
     'two-person-changes': {
       type: 'text',
       value: 'yes|no',
@@ -71,22 +77,26 @@ export const orgSet = defineCommand({
       'default-trust': trust,
       'two-person-changes': byTwo,
       'inventory-matching': matching,
+      'host-dismissals': dismissals,
     } = options
+    const areRulesStated = [accepts, byTwo, dismissals].some((stated) => stated !== undefined)
     if (Object.values(options).every((value) => value === undefined))
       throw new UsageError(
-        'org set needs --accept-repository-vex, --default-trust, --inventory-matching or --two-person-changes',
+        'org set needs --accept-repository-vex, --default-trust, --host-dismissals, --inventory-matching or --two-person-changes',
       )
     const chosen = trust === undefined ? null : requireChoice('default-trust', trust, DEFAULT_TRUSTS)
     const asked = matching === undefined ? null : requireChoice('inventory-matching', matching, INVENTORY_MATCHING)
     const rules = {
       ...(accepts !== undefined && { accept_repository_vex: isYes('accept-repository-vex', accepts) }),
       ...(byTwo !== undefined && { two_person_changes: isYes('two-person-changes', byTwo) }),
+      ...(dismissals !== undefined && {
+        host_dismissals: requireChoice('host-dismissals', dismissals, HOST_DISMISSALS),
+      }),
     }
     const organization = await withServices(context, async (services) => {
-      const changed =
-        accepts === undefined && byTwo === undefined
-          ? await requireOrganization(services.sql, slug)
-          : await updateOrganizationRules(services, slug, rules)
+      const changed = areRulesStated
+        ? await updateOrganizationRules(services, slug, rules)
+        : await requireOrganization(services.sql, slug)
       if (chosen !== null) await assignDefaultTrust(services, changed.id, OPERATOR, chosen)
       if (asked !== null) await assignInventoryMatching(services, changed.id, OPERATOR, asked)
       return changed

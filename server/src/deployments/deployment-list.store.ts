@@ -7,6 +7,7 @@ import { isSameEnvironment } from '../repositories/repository-identity.ts'
 import type { BoardCell, BoardDeployment } from './board.schema.ts'
 import type { DeploymentStatus } from './deployment.schema.ts'
 import { OWN_RULE } from './deployment-state.ts'
+import { buildIsOpenDeployment } from './expired-deployment.store.ts'
 import { buildIsLive, buildLive, buildLiveDeployments } from './live-deployment.store.ts'
 
 /** Values that the columns of a deployment must equal. */
@@ -33,7 +34,7 @@ export function listDeployments(
     select deployment.created_at, deployment.id, ${deploymentJson(db, now)} as json
     from deployments deployment
     where deployment.org_id = ${orgId}
-      and ${buildPageCondition(db, page, db`deployment`)}
+      and ${buildPageCondition(db, page, db`deployment`, buildIsOpenDeployment(db, db`deployment`, page.since))}
       ${hasStatus(db, filter.status, now)}
       ${equals(db, 'environment', filter)}
       ${equals(db, 'repository_full_name', filter)}
@@ -100,8 +101,8 @@ function equals(db: Db, column: Exclude<keyof DeploymentFilter, 'status' | 'live
 }
 
 /**
- * Returns the deployment as JSON text, or null when there is none that runs or was created at or
- * after `retainedSince`.
+ * Returns the deployment as JSON text, or null when there is none that was open at or after
+ * `retainedSince`.
  */
 export async function findDeployment(
   db: Db,
@@ -114,7 +115,7 @@ export async function findDeployment(
     from deployments deployment
     where deployment.org_id = ${orgId}
       and deployment.id = ${id}
-      and (deployment.created_at >= ${retainedSince} or ${buildIsLive(db, 'deployment')})`
+      and (deployment.created_at >= ${retainedSince} or ${buildIsOpenDeployment(db, db`deployment`, retainedSince)})`
   return row?.json ?? null
 }
 
@@ -214,7 +215,10 @@ export async function listBoardCells(
       where deployment.org_id = ${orgId}
         and deployment.repository_full_name = cell.repository_full_name
         and deployment.environment = cell.environment
-        and deployment.created_at >= ${filter.retainedSince}
+        and (
+          deployment.created_at >= ${filter.retainedSince}
+          or ${buildIsOpenDeployment(db, db`deployment`, filter.retainedSince)}
+        )
       order by deployment.created_at desc, deployment.id desc
       limit 1
     ) latest on true
@@ -286,7 +290,6 @@ export async function listWaitingOnBoard(db: Db, orgId: string, filter: BoardFil
     from deployments deployment
     where deployment.org_id = ${orgId}
       and deployment.status = 'pending_approval'
-      and deployment.created_at >= ${filter.retainedSince}
       and not ${isOverdue(db, filter.now)}
       and ${matches(db, 'deployment', filter)}
     order by deployment.created_at, deployment.id

@@ -11,6 +11,7 @@ import {
   OWN_RULE,
   type RequiredGate,
 } from './deployment-state.ts'
+import { buildIsOpenDeployment } from './expired-deployment.store.ts'
 import type { LivePlace } from './live-unit.ts'
 import type { StoredEvaluation } from './policy-evaluation.ts'
 
@@ -18,8 +19,8 @@ import type { StoredEvaluation } from './policy-evaluation.ts'
 export const GATE_CHANNEL = 'shiplock_gates'
 
 /**
- * Returns null when there is no such deployment created at or after `retainedSince` (null: at any
- * time).
+ * Returns null when there is no such deployment that was open at or after `retainedSince` (null: at
+ * any time).
  */
 export async function findDeploymentState(db: Db, deployment: DeploymentKey, retainedSince: Date | null) {
   const [row] = await db<DeploymentState[]>`${selectState(db, deployment, retainedSince)}`
@@ -53,7 +54,7 @@ function selectState(db: Db, { org_id, id }: DeploymentKey, retainedSince: Date 
     from deployments
     where org_id = ${org_id}
       and id = ${id}
-      ${retainedSince === null ? db`` : db`and created_at >= ${retainedSince}`}`
+      ${retainedSince === null ? db`` : db`and (created_at >= ${retainedSince} or ${buildIsOpenDeployment(db, db`deployments`, retainedSince)})`}`
 }
 
 function stateColumns(db: Db) {

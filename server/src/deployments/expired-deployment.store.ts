@@ -15,9 +15,18 @@ const PARTS = {
 }
 
 /**
- * Deployments with their gates, answers and statuses. One that still waits for an approval stays,
- * however old it is. So does one that runs, and its age counts from the day when it is replaced.
+ * SQL: true for a deployment that waits for an approval, runs in its environment, or did so at
+ * `since`: it is kept and listed however old it is (decisions §4).
  */
+export function buildIsOpenDeployment(db: Db, row: ReturnType<Db>, since: Date): ReturnType<Db> {
+  return db`(
+    ${row}.status = 'pending_approval'
+    or ${row}.updated_at >= ${since}
+    or ${buildHasRunSince(db, row, since)}
+  )`
+}
+
+/** Deployments with their gates, answers and statuses. */
 export const expiringDeployments = defineExpiringWithParts(
   {
     kind: 'deployments',
@@ -25,8 +34,7 @@ export const expiringDeployments = defineExpiringWithParts(
     order: 'created_at',
     isExpired: (db, { before }) => db`
       item.created_at < ${before}
-      and item.status <> 'pending_approval'
-      and not ${buildHasRunSince(db, before)}`,
+      and not ${buildIsOpenDeployment(db, db`item`, before)}`,
   },
   async (tx, orgId, ids) => {
     await deleteReviews(tx, orgId, ids)
@@ -41,23 +49,23 @@ function isSameEnvironment(db: Db, alias: string) {
   })
 }
 
-/** SQL: whether a deployment `item` runs, or has run at or after a time. */
-function buildHasRunSince(db: Db, time: Date) {
+/** SQL: whether a deployment runs, or has run at or after a time. */
+function buildHasRunSince(db: Db, row: ReturnType<Db>, time: Date) {
   return db`(
     case
-      when item.live_unit is null then item.succeeded_at is not null
+      when ${row}.live_unit is null then ${row}.succeeded_at is not null
       else not exists (
         select from deployments newer
-        where newer.org_id = item.org_id
-          and newer.live_unit = item.live_unit
-          and newer.live_lane = item.live_lane
-          and (newer.live_at, newer.id) > (item.live_at, item.id)
+        where newer.org_id = ${row}.org_id
+          and newer.live_unit = ${row}.live_unit
+          and newer.live_lane = ${row}.live_lane
+          and (newer.live_at, newer.id) > (${row}.live_at, ${row}.id)
           and newer.live_at < ${time}
       )
       and not exists (
         select from live_deployments live
-        where live.org_id = item.org_id
-          and live.deployment_id = item.id
+        where live.org_id = ${row}.org_id
+          and live.deployment_id = ${row}.id
           and live.ended_at < ${time}
       )
     end

@@ -23,6 +23,7 @@ import { assignInventoryMatching } from '../security/matches/match-components.jo
 import type { Services } from '../services.ts'
 import {
   findDefaultTrust,
+  findHostDismissals,
   findInventoryMatching,
   findMonthlyUse,
   isChangedByTwo,
@@ -79,16 +80,20 @@ async function readUsage({ sql, clock }: Services, { org_id, plan }: Actor) {
 export async function registerOrganizationRoutes(app: HttpServer, services: Services): Promise<void> {
   const { sql, config } = services
   const describe = async (organization: Organization) => {
-    const [is_demo, isOnly, default_trust, two_person_changes, inventory_matching] = await Promise.all([
-      isDemo(sql, organization.id),
-      isOnlyOrganization(sql, organization.id),
-      findDefaultTrust(sql, organization.id),
-      isChangedByTwo(sql, organization.id),
-      findInventoryMatching(sql, organization.id),
-    ])
+    const [is_demo, isOnly, default_trust, two_person_changes, inventory_matching, host_dismissals] = await Promise.all(
+      [
+        isDemo(sql, organization.id),
+        isOnlyOrganization(sql, organization.id),
+        findDefaultTrust(sql, organization.id),
+        isChangedByTwo(sql, organization.id),
+        findInventoryMatching(sql, organization.id),
+        findHostDismissals(sql, organization.id),
+      ],
+    )
     const origin = new URL(config.baseUrl).origin
     const job_audience = getDefaultAudience({ origin, slug: organization.slug, isOnly })
-    return { ...organization, is_demo, job_audience, default_trust, two_person_changes, inventory_matching }
+    const settings = { default_trust, two_person_changes, inventory_matching, host_dismissals }
+    return { ...organization, is_demo, job_audience, ...settings }
   }
 
   app.get(

@@ -62,6 +62,18 @@ export async function isRepositoryVexAccepted(db: Db, id: string): Promise<boole
   return row?.accept_repository_vex ?? false
 }
 
+/** Whether dismissals at code hosts count, or wait for somebody here (trust §4). */
+export const HOST_DISMISSALS = ['accept', 'propose'] as const
+export type HostDismissals = (typeof HOST_DISMISSALS)[number]
+
+export async function findHostDismissals(db: Db, id: string): Promise<HostDismissals> {
+  const [row] = await db<[{ host_dismissals: HostDismissals }]>`
+    select host_dismissals
+    from organizations
+    where id = ${id}`
+  return row.host_dismissals
+}
+
 /** What the organization has said of its default trust. Null if nobody has said anything. */
 export async function findDefaultTrust(db: Db, id: string): Promise<DefaultTrust | null> {
   const [row] = await db<[{ trust: DefaultTrust | null }]>`select ${buildDefaultTrust(db, id, null)} as trust`
@@ -156,15 +168,20 @@ export async function updateInventoryMatching(tx: Tx, id: string, matching: Inve
 }
 
 /** What an organization lets count. What is absent stays. */
-export type OrganizationRules = { accept_repository_vex?: boolean; two_person_changes?: boolean }
+export type OrganizationRules = {
+  accept_repository_vex?: boolean
+  two_person_changes?: boolean
+  host_dismissals?: HostDismissals
+}
 
 /** Returns the organization, or null if no organization has this slug. */
 export async function updateRules(db: Db, slug: string, rules: OrganizationRules): Promise<Organization | null> {
-  const { accept_repository_vex = null, two_person_changes = null } = rules
+  const { accept_repository_vex = null, two_person_changes = null, host_dismissals = null } = rules
   const [row] = await db<Organization[]>`
     update organizations
     set accept_repository_vex = coalesce(${accept_repository_vex}, accept_repository_vex),
-      two_person_changes = coalesce(${two_person_changes}, two_person_changes)
+      two_person_changes = coalesce(${two_person_changes}, two_person_changes),
+      host_dismissals = coalesce(${host_dismissals}, host_dismissals)
     where slug = ${slug}
     returning id, slug, name, plan`
   return row ?? null

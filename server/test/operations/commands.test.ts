@@ -36,7 +36,7 @@ test('org create, set-plan and list print organizations, and a running server ap
   await untilStatus(key, 200)
 
   assert.deepEqual(await json('org', 'set-plan', 'acme', 'free'), { ...created, plan: 'free' })
-  const set = await json('org', 'set', 'acme', '--accept-repository-vex', 'yes')
+  const set = await json('org', 'set', 'acme', '--accept-repository-vex', 'yes', '--host-dismissals', 'propose')
   assert.deepEqual(set, { ...created, plan: 'free' })
   assert.deepEqual(await json('org', 'set', 'acme', '--default-trust', 'verified'), set)
   await refused(2, /--default-trust must be one of verified, uploaded/, 'org', 'set', 'acme', '--default-trust', 'any')

@@ -56,6 +56,7 @@ test('all that is past the retention of the plan is removed, and nothing of anot
     assert.ok(report_id)
     await finishRuns(owner)
     await uploadReport(api, owner, { ...SBOM, components: [{ type: 'library', name: 'other' }], vulnerabilities: [] })
+    await api.services.sql`update deployments set status = 'failure' where org_id = ${owner.orgId}`
     await api.services.sql`
       update security_alerts set host_status = 'fixed', fixed_at = host_updated_at where org_id = ${owner.orgId}`
   }
@@ -120,6 +121,40 @@ test('files are removed with their artifacts and uploads', async () => {
   assert.deepEqual([await read(replaced.id), await read(last.id)], [404, 200])
 })
 
+test('what runs stays with its run until its age since it was replaced is that of the retention', async () => {
+  const caller = await api.caller()
+  const { sql } = api.services
+  const [first, second] = [await createRun(api, caller), await createRun(api, caller)]
+  await finishRuns(caller)
+  await insertDeployment(api, caller)
+  await sql`update deployments set pipeline_run_id = ${first.id} where org_id = ${caller.orgId}`
+  await keepFor90Days(caller)
+  api.clock.advance(400 * DAY_MS)
+  await removeAll()
+  const shown = async () => {
+    const paths = [
+      'deployments/deployment_1',
+      'deployments?environment=production',
+      `runs/${first.id}`,
+      `runs/${second.id}`,
+    ]
+    const answers = await Promise.all(paths.map((path) => api.request('GET', `/v1/${path}`, { key: caller.key })))
+    return answers.map(({ status, body }) => (Array.isArray(body.data) ? body.data.length : status))
+  }
+  assert.deepEqual(await shown(), [200, 1, 200, 404])
+  await sql`
+    insert into deployments
+    select (jsonb_populate_record(old, ${sql.json({ id: 'deployment_2', created_at: api.clock.now(), pipeline_run_id: null })}::jsonb)).*
+    from deployments old
+    where org_id = ${caller.orgId}`
+  api.clock.advance(89 * DAY_MS)
+  await removeAll()
+  assert.deepEqual(await shown(), [200, 2, 200, 404])
+  api.clock.advance(2 * DAY_MS)
+  await removeAll()
+  assert.deepEqual(await shown(), [404, 1, 404, 404])
+})
+
 test('what waits or is still reported stays, however old it is', async () => {
   const caller = await api.caller()
   const { sql } = api.services
@@ -173,8 +208,11 @@ test('the first day within the retention is kept as a whole, and the one before 
   const { sql } = api.services
   await finishRuns(caller)
   const edge = getUtcDayStart(new Date(api.clock.now().getTime() - 90 * DAY_MS))
+  const dayBefore = new Date(edge.getTime() - 1)
   await sql`
-    update ci_runs set created_at = ${new Date(edge.getTime() - 1)} where org_id = ${caller.orgId} and id = ${run.id}`
+    update ci_runs
+    set created_at = ${dayBefore}, started_at = ${dayBefore}, completed_at = ${dayBefore}
+    where org_id = ${caller.orgId} and id = ${run.id}`
   const later = await createRun(api, caller)
   await finishRuns(caller)
   await sql`update ci_runs set created_at = ${edge} where org_id = ${caller.orgId} and id = ${later.id}`

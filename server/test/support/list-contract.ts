@@ -19,6 +19,8 @@ type ListContract = {
   filters: [keepsAll: Query, other: Query]
   /** Stores new items that are created now. */
   store(api: TestApi, caller: Caller, count: number): Promise<void>
+  /** Ends all stored items when they were created, where items are open at first. */
+  end?: (api: TestApi, caller: Caller) => Promise<void>
 }
 
 type Query = Record<string, string>
@@ -203,6 +205,7 @@ function testWindow(list: ListUnderTest): void {
     list.api.clock.advance(1)
     await list.store(caller, 1)
     const [kept] = await list.ids(caller)
+    await list.contract.end?.(list.api, caller)
     list.api.clock.advance(retentionDays * DAY_MS)
     assert.deepEqual(await list.ids(caller), [kept])
     const { since } = list.wholeWindow()
@@ -212,6 +215,26 @@ function testWindow(list: ListUnderTest): void {
     const exact = (await list.get(caller, { since })).body
     assert.deepEqual([exact.data.length, exact.meta.since, exact.meta.retention_clamped], [1, since, false])
   })
+
+  if (list.contract.end)
+    test('what is open stays in the list whatever its age, on every page, unless since is sent', async () => {
+      const caller = await list.storing(3)
+      list.api.clock.advance(2 * retentionDays * DAY_MS)
+      await list.store(caller, 2)
+      const all = await list.ids(caller)
+      assert.equal(new Set(all).size, 5)
+      const paged: string[] = []
+      for (let query: Query | null = { limit: '2' }; query !== null; ) {
+        const page: Answer = await list.get(caller, query)
+        assert.equal(page.body.meta.retention_clamped, false)
+        paged.push(...idsOf(page))
+        query = page.body.next_cursor === null ? null : { limit: '2', cursor: page.body.next_cursor }
+      }
+      assert.deepEqual(paged, all)
+      if (!hasWindow) return
+      const { since } = list.wholeWindow()
+      assert.deepEqual(await list.ids(caller, { since }), all.slice(0, 2))
+    })
 
   if (!hasWindow) return
 

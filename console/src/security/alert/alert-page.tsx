@@ -53,7 +53,7 @@ const DELIVERIES = {
 } as const
 
 function AlertView({ alert, org }: { alert: Alert; org: string }) {
-  const { severity, status, repository, description, dismissal_delivery: delivery } = alert
+  const { severity, status, repository, description, dismissal_delivery: delivery, proposed_dismissal } = alert
   return (
     <Stack gap="xl">
       <Group gap="xs">
@@ -64,6 +64,18 @@ function AlertView({ alert, org }: { alert: Alert; org: string }) {
         </Text>
       </Group>
       {status === 'dismissed' && <DismissalNote dismissed={alert} />}
+      {proposed_dismissal && (
+        <Text size="sm">
+          Dismissed on {nameOfSource(alert.provider)}
+          {proposed_dismissal.by_name && (
+            <>
+              {' '}
+              by <bdi>{oneLine(proposed_dismissal.by_name, 100)}</bdi>
+            </>
+          )}
+          . That is a proposal: the alert stays open until somebody dismisses it here.
+        </Text>
+      )}
       {delivery && (
         <Text size="sm" role={delivery === 'failed' ? 'alert' : undefined}>
           {DELIVERIES[delivery]}

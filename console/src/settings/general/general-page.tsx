@@ -30,7 +30,7 @@ export function GeneralPage() {
   return (
     <Page title="General" description="What identifies the organization.">
       <QueryView query={query} of="organization">
-        {({ data: { name, slug, id, default_trust, two_person_changes, inventory_matching } }) => (
+        {({ data: { name, slug, id, default_trust, two_person_changes, inventory_matching, host_dismissals } }) => (
           <Stack maw={520} gap="xl">
             <NameForm name={name} key={name} />
             <TrustForm trust={default_trust} key={default_trust} />
@@ -44,6 +44,19 @@ export function GeneralPage() {
               </Text>
               <Text size="xs" c="dimmed">
                 The operator decides: <Code>shiplock-server org set {slug} --two-person-changes yes</Code>
+              </Text>
+            </Stack>
+            <Stack gap={4}>
+              <Text size="sm" fw={500}>
+                Dismissals of alerts on the code host
+              </Text>
+              <Text size="sm">
+                {host_dismissals === 'accept'
+                  ? 'They count here, too.'
+                  : 'They are proposals: an alert stays open until somebody dismisses it in Shiplock.'}
+              </Text>
+              <Text size="xs" c="dimmed">
+                The operator decides: <Code>shiplock-server org set {slug} --host-dismissals accept|propose</Code>
               </Text>
             </Stack>
             <Stack>

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { PROVIDERS } from '../../codehosts/catalogue.ts'
-import { DEFAULT_TRUSTS, INVENTORY_MATCHING } from '../../organizations/organization.store.ts'
+import { DEFAULT_TRUSTS, HOST_DISMISSALS, INVENTORY_MATCHING } from '../../organizations/organization.store.ts'
 import { definePageQuery } from '../../platform/http/lists.ts'
 import { Closed, Nullable, OneOf, Timestamp } from '../../platform/http/schemas.ts'
 import { UUID_PATTERN } from '../../platform/ids.ts'
@@ -139,6 +139,9 @@ export const OrganizationSettings = Closed(
     inventory_matching: OneOf(INVENTORY_MATCHING, {
       description:
         'Whether components are matched with advisories. `preview` shows findings, which count nowhere and block nothing.',
+    }),
+    host_dismissals: OneOf(HOST_DISMISSALS, {
+      description: 'Whether dismissals at code hosts count (`accept`), or are proposals (`propose`).',
     }),
   },
   { description: 'An organization.' },

@@ -1,6 +1,7 @@
 import { defineExpiringWithParts, type Expiring, type RemoveParts } from '../../platform/db/expiring-rows.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import { deleteArtifactsOfRuns } from '../reports/artifact-removal.store.ts'
+import { buildIsOpenRun } from '../runs/run.store.ts'
 import { deleteSubjectsOfRuns } from '../subjects/subject.store.ts'
 
 /** SQL: whether a run `item` from before a time stays. */
@@ -29,6 +30,7 @@ export function buildExpiringRuns(isKept: IsKept, follow: RemoveParts): Expiring
       isExpired: (db, { before }) => db`
         item.created_at < ${before}
         and item.completed_at is not null
+        and not ${buildIsOpenRun(db, db`item`, before)}
         and not ${isKept(db, before) as ReturnType<Db>}`,
     },
     async (tx, orgId, ids, at) => {

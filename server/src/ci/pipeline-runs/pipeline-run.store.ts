@@ -1,7 +1,7 @@
 import { buildPageCondition } from '../../platform/db/page.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { Page } from '../../platform/http/lists.ts'
-import { buildBeside, buildTrustRank } from '../runs/run.store.ts'
+import { buildBeside, buildIsOpenRun, buildTrustRank } from '../runs/run.store.ts'
 import { buildStatusAt } from '../runs/run-attempt.store.ts'
 import { hasEndedBadly, isFinal, type RunStatus } from '../runs/run-status.ts'
 import { formatPipelineRun } from './pipeline-run-json.ts'
@@ -42,7 +42,7 @@ export function listRunVersions(db: Db, orgId: string, page: Page, filter: RunFi
 function buildConditions(db: Db, orgId: string, page: Page, { status, repository, branch, recovered, now }: RunFilter) {
   return db`
     run.org_id = ${orgId}
-    and ${buildPageCondition(db, page, db`run`)}
+    and ${buildPageCondition(db, page, db`run`, buildIsOpenRun(db, db`run`, page.since))}
     ${repository === undefined ? db`` : db`and run_full_name(run.repository) = ${repository}`}
     ${branch === undefined ? db`` : db`and branch_name(run.ref) = branch_name(${branch})`}
     ${recovered === undefined ? db`` : db`and ${hasRecovered(db)} = ${recovered}`}
@@ -119,8 +119,8 @@ function everyRun(db: Db) {
 }
 
 /**
- * A run as it is at `now`, with what stands beside it; null when it does not exist or is older than
- * `retainedSince`.
+ * A run as it is at `now`, with what stands beside it; null when it does not exist or was over
+ * before `retainedSince`.
  */
 export async function findPipelineRun(
   db: Db,
@@ -133,7 +133,7 @@ export async function findPipelineRun(
     from ci_runs run
     where run.org_id = ${orgId}
       and run.id = ${id}
-      and run.created_at >= ${retainedSince}`
+      and (run.created_at >= ${retainedSince} or ${buildIsOpenRun(db, db`run`, retainedSince)})`
   const [run] = await toJson(db, orgId, rows, now)
   const beside = rows[0]?.stands_beside ?? null
   if (run === undefined || beside === null) return run?.json ?? null

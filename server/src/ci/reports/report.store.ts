@@ -2,7 +2,7 @@ import { buildPageCondition } from '../../platform/db/page.ts'
 import { buildSpreadCondition } from '../../platform/db/spread.ts'
 import type { Db, Tx } from '../../platform/db/sql.ts'
 import type { Page, PageRow } from '../../platform/http/lists.ts'
-import { buildTrustRank } from '../runs/run.store.ts'
+import { buildIsOpenRun, buildTrustRank } from '../runs/run.store.ts'
 import { buildAttemptSources } from '../runs/run-attempt.store.ts'
 import { TRUST_CLASSES, type TrustClass } from '../runs/trust.ts'
 import { buildReportSubjects } from '../subjects/subject.store.ts'
@@ -166,14 +166,14 @@ function repositoryKey(db: Db) {
 
 type RunKey = Pick<ReportKey, 'org_id' | 'run_id'>
 
-/** Whether the organization has a run that was created at or after `since`. */
+/** Whether the organization has a run that was not over before `since`. */
 export async function hasRun(db: Db, { org_id, run_id }: RunKey, since: Date): Promise<boolean> {
   const rows = await db`
     select
-    from ci_runs
-    where org_id = ${org_id}
-      and id = ${run_id}
-      and created_at >= ${since}`
+    from ci_runs run
+    where run.org_id = ${org_id}
+      and run.id = ${run_id}
+      and (run.created_at >= ${since} or ${buildIsOpenRun(db, db`run`, since)})`
   return rows.length > 0
 }
 
@@ -187,7 +187,7 @@ export async function listReports(db: Db, { org_id, run_id }: RunKey, page: Page
     from ci_reports report
     where report.org_id = ${org_id}
       and report.run_id = ${run_id}
-      and ${buildPageCondition(db, page, db`report`)}
+      and ${buildPageCondition(db, page, db`report`, db`true`)}
     order by report.created_at desc, report.id desc
     limit ${page.limit + 1}`
 }
@@ -284,13 +284,13 @@ export async function listArtifacts(db: Db, { org_id, run_id }: RunKey, page: Pa
     join ci_reports report on report.org_id = artifact.org_id and report.id = artifact.report_id
     where artifact.org_id = ${org_id}
       and artifact.run_id = ${run_id}
-      and ${buildPageCondition(db, page, db`artifact`)}
+      and ${buildPageCondition(db, page, db`artifact`, db`true`)}
     order by artifact.created_at desc, artifact.id desc
     limit ${page.limit + 1}`
 }
 
 /**
- * An uploaded artifact of a run that was created at or after `since`; null if there is none.
+ * An uploaded artifact of a run that was not over before `since`; null if there is none.
  */
 export async function findUploadedArtifact(db: Db, orgId: string, id: string, since: Date) {
   const [row] = await db<{ path: string; size: number }[]>`
@@ -300,6 +300,6 @@ export async function findUploadedArtifact(db: Db, orgId: string, id: string, si
     where artifact.org_id = ${orgId}
       and artifact.id = ${id}
       and artifact.status = 'uploaded'
-      and run.created_at >= ${since}`
+      and (run.created_at >= ${since} or ${buildIsOpenRun(db, db`run`, since)})`
   return row ?? null
 }

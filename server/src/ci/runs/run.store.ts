@@ -338,3 +338,18 @@ export function buildLinkedRepository(db: Db, orgId: string | null) {
         )
     ) end`
 }
+
+/**
+ * SQL: true for a run that has not ended, or had not at `since`, or whose deployment is stored:
+ * what runs now is not old (decisions §4).
+ */
+export function buildIsOpenRun(db: Db, run: ReturnType<Db>, since: Date): ReturnType<Db> {
+  return db`(
+    coalesce(${run}.completed_at, ${run}.deadline_at, 'infinity') >= ${since}
+    or exists (
+      select from deployments of_run
+      where of_run.org_id = ${run}.org_id
+        and of_run.pipeline_run_id = ${run}.id
+    )
+  )`
+}

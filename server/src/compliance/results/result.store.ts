@@ -20,7 +20,7 @@ export function listResults(db: Db, orgId: string, page: Page, { status, policy_
     select result.created_at, result.id, ${resultJson(db)} as json
     from compliance_results result
     where result.org_id = ${orgId}
-      and ${buildPageCondition(db, page, db`result`)}
+      and ${buildPageCondition(db, page, db`result`, db`result.evaluated_at >= ${page.since}`)}
       ${withStatus}
       ${ofPolicy}
       ${ofRepository}

@@ -35,7 +35,7 @@ export async function listPendingChanges(db: Db, orgId: string, page: Page): Pro
     select ${columns(db)}
     from pending_changes
     where org_id = ${orgId}
-      and ${buildPageCondition(db, page, db`pending_changes`)}
+      and ${buildPageCondition(db, page, db`pending_changes`, db`true`)}
     order by created_at desc, id desc
     limit ${page.limit + 1}`
 }

@@ -1,4 +1,4 @@
-import { buildTimedIdsCondition } from '../../platform/db/page.ts'
+import { buildTimedIdsCondition, hasOpenStart } from '../../platform/db/page.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { Page, PageRow } from '../../platform/http/lists.ts'
 import { formatPackageKey } from './package-key.ts'
@@ -23,6 +23,7 @@ export type ComponentFilters = {
  * next page.
  */
 export async function listComponents(db: Db, orgId: string, page: Page, filters: ComponentFilters): Promise<PageRow[]> {
+  const present = isPresent(db, { ...filters, present: 'true' })
   return db<PageRow[]>`
     select picked.first_seen_at as created_at, picked.id, ${componentJson(db, null)} as json
     from (
@@ -30,7 +31,7 @@ export async function listComponents(db: Db, orgId: string, page: Page, filters:
       from components component
       ${joinFacts(db)}
       where component.org_id = ${orgId}
-        and ${buildTimedIdsCondition(db, page, db`component`)}
+        and ${buildTimedIdsCondition(db, page, db`component`, present)}
         and ${isSelected(db, filters)}
         and ${isPresent(db, filters)}
       order by component.id desc
@@ -70,7 +71,7 @@ export async function listOccurrences(db: Db, orgId: string, id: string, page: P
   return db<PageRow[]>`
     select occurrence.first_seen_at as created_at, occurrence.id, ${occurrenceJson(db)} as json
     from (${selectOccurrences(db, db`${orgId}`, db`(select array_agg(no) from component_facts where org_id = ${orgId} and component_no = ${component.no})`)}) occurrence
-    where occurrence.first_seen_at >= ${page.since}
+    where (occurrence.first_seen_at >= ${page.since} or ${hasOpenStart(page)} and coalesce(occurrence.removed_at, 'infinity') >= ${page.since})
       and ${after === null ? db`occurrence.first_seen_at <= ${page.until}` : db`(occurrence.first_seen_at, occurrence.id) < (${after.created_at}, ${after.id})`}
     order by occurrence.first_seen_at desc, occurrence.id desc
     limit ${page.limit + 1}`

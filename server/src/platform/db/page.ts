@@ -27,13 +27,19 @@ export async function listRows(db: Db, asked: Asked, list: (page: Page) => Query
 }
 
 /**
+ * SQL: true for rows that are not over, or were not before the start of the window. They are listed
+ * whatever their age, unless the caller sent `since` (decisions §4).
+ */
+type OpenCondition = object | null
+
+/**
  * The condition that selects one page of a list: the time window, and the rows after the last page.
  * `table` is the list's table or alias; it needs an index on (org_id, created_at, id) and an order
- * by created_at desc, id desc.
+ * by created_at desc, id desc. What retention has not removed yet is all that is read for `isOpen`.
  */
-export function buildPageCondition(db: Db, page: Page, table: ReturnType<Db>) {
+export function buildPageCondition(db: Db, page: Page, table: ReturnType<Db>, isOpen: OpenCondition = null) {
   return db`
-    ${table}.created_at >= ${page.since}
+    ${buildWindowStart(db, page, db`${table}.created_at >= ${page.since}`, isOpen)}
     and ${buildPageEndCondition(db, page, { at: db`${table}.created_at`, id: db`${table}.id` })}`
 }
 
@@ -54,11 +60,21 @@ export function buildPageEndCondition(
  * The same for a list whose ids are version 7 UUIDs of the time of creation: an index on (org_id,
  * id) and an order by id desc are enough.
  */
-export function buildTimedIdsCondition(db: Db, page: Page, table: ReturnType<Db>) {
+export function buildTimedIdsCondition(db: Db, page: Page, table: ReturnType<Db>, isOpen: OpenCondition = null) {
   const { from, before } = getTimedIdRange(page)
   return db`
-    ${table}.id >= ${from}
+    ${buildWindowStart(db, page, db`${table}.id >= ${from}`, isOpen)}
     and ${table}.id < ${before}`
+}
+
+function buildWindowStart(db: Db, page: Page, isCreatedWithin: ReturnType<Db>, isOpen: OpenCondition): ReturnType<Db> {
+  if (isOpen === null || !hasOpenStart(page)) return isCreatedWithin
+  return db`(${isCreatedWithin} or ${isOpen as ReturnType<Db>})`
+}
+
+/** Whether the page also has what was created before its window and is not over. */
+export function hasOpenStart({ asked: [since] }: Page): boolean {
+  return since === null
 }
 
 /** The ids that a page can have: `from` and higher ones, up to but not including `before`. */

@@ -38,7 +38,9 @@ export const windowFilters = {
     Type.String({
       format: 'date-time',
       description:
-        'Return only items that were created at or after this time. Defaults to the start of the data retention.',
+        'Return only items that were created at or after this time. By default, items that were created within the data ' +
+        'retention, and older ones that are not over, or were not before it: open findings, waiting deployments, runs that ' +
+        'have not ended.',
     }),
   ),
   until: Type.Optional(

@@ -56,7 +56,8 @@ export async function upsertDecisions(tx: Tx, orgId: string, decisions: readonly
     update security_alerts alert
     set own_status = decided.status, own_by = decided.by, own_by_name = decided.by_name, own_reason = decided.reason,
       own_comment = decided.comment, own_at = decided.at, own_call = decided.call_id,
-      own_host_updated_at = alert.host_updated_at, own_delivery = 'pending', revision = alert.revision + 1
+      own_host_updated_at = alert.host_updated_at, own_delivery = 'pending', is_proposed = false,
+      revision = alert.revision + 1
     from json_to_recordset(${tx.json(decisions)}::json) as decided (
       id text, status text, "by" text, by_name text, reason text, comment text, at timestamptz, call_id uuid
     )

@@ -53,6 +53,20 @@ export const Alert = Closed(
         '`delivered`, or `failed`. After a failure the alert has the status on the code host again. Null for all ' +
         'other alerts.',
     }),
+    proposed_dismissal: Nullable(
+      Closed({
+        by: text('The login of the account.'),
+        by_name: text('The display name of the account.'),
+        reason: text("The reason in the code host's words."),
+        comment: text('The comment.'),
+        at: Nullable(Timestamp, { description: 'When the alert was dismissed on the code host.' }),
+      }),
+      {
+        description:
+          'The dismissal on the code host, if it does not count because the organization takes such dismissals as ' +
+          'proposals: the alert is open until somebody dismisses it in Shiplock. Null for all other alerts.',
+      },
+    ),
     github_alert_url: text('The URL of the alert on the code host.'),
     ghsa_id: text('The GHSA id of the vulnerability.'),
     advisory_url: text('The URL of the advisory.'),

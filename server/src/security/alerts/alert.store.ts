@@ -15,22 +15,30 @@ export function listAlerts(db: Db, orgId: string, page: Page, filter: AlertFilte
     select alert.created_at, alert.id, ${alertJson(db, orgId)} as json
     from security_alerts alert
     where alert.org_id = ${orgId}
-      and ${buildPageCondition(db, page, db`alert`)}
+      and ${buildPageCondition(db, page, db`alert`, isOpenSince(db, page.since))}
       ${withStatus}
       ${withSeverity}
     order by alert.created_at desc, alert.id desc
     limit ${page.limit + 1}`
 }
 
-/** Finds an alert that was not created before `retainedSince`. Returns JSON text, or null. */
+/** Finds an alert that is open, or was at or after `retainedSince`. Returns JSON text, or null. */
 export async function findAlert(db: Db, orgId: string, id: string, retainedSince: Date): Promise<string | null> {
   const [row] = await db<{ json: string }[]>`
     select ${alertJson(db, orgId)} as json
     from security_alerts alert
     where alert.org_id = ${orgId}
       and alert.id = ${id}
-      and alert.created_at >= ${retainedSince}`
+      and (alert.created_at >= ${retainedSince} or ${isOpenSince(db, retainedSince)})`
   return row?.json ?? null
+}
+
+/** SQL: true for a row `alert` that is open here or at its host, or was at or after `since`. */
+function isOpenSince(db: Db, since: Date): ReturnType<Db> {
+  return db`(
+    'open' in (alert.status, alert.host_status)
+    or greatest(alert.host_updated_at, alert.fixed_at, alert.own_at) >= ${since}
+  )`
 }
 
 /** The issue of an alert is that of its finding, which a job writes soon after the alert. */
@@ -41,7 +49,12 @@ function alertJson(db: Db, orgId: string) {
       select alert.id, alert.org_id, alert.repository, alert.type, alert.severity, alert.title, alert.description,
         alert.package_name, alert.vulnerable_versions, alert.patched_version, alert.cve_id, alert.status,
         rfc3339(alert.detected_at) as detected_at, rfc3339(alert.fixed_at) as fixed_at, ${buildDismissalColumns(db)},
-        ${buildDelivery(db)} as dismissal_delivery, alert.github_alert_url, alert.ghsa_id, alert.advisory_url,
+        ${buildDelivery(db)} as dismissal_delivery,
+        case when ${isProposed(db)} then json_build_object(
+          'by', alert.dismissed_by, 'by_name', alert.dismissed_by_name, 'reason', alert.dismiss_reason,
+          'comment', alert.dismiss_comment, 'at', rfc3339(alert.dismissed_at)
+        ) end as proposed_dismissal,
+        alert.github_alert_url, alert.ghsa_id, alert.advisory_url,
         alert."references",
         case
           when alert.path is not null
@@ -68,9 +81,15 @@ function alertJson(db: Db, orgId: string) {
 function buildDelivery(db: Db) {
   return db`
     case
+      when ${isProposed(db)} then null
       when alert.is_decided_here then alert.own_delivery
       when alert.own_delivery = 'failed' and alert.status <> 'fixed' and alert.status <> alert.own_status then 'failed'
     end`
+}
+
+/** SQL: true if the dismissal of a row `alert` at its host does not count (trust §4). */
+function isProposed(db: Db) {
+  return db`(alert.is_proposed and alert.host_status = 'dismissed')`
 }
 
 /** One line of `alert list`. */

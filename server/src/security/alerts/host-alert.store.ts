@@ -98,6 +98,43 @@ export async function updateClosedAlert(tx: Tx, orgId: string, id: string, readA
   return rows.count > 0
 }
 
+/** The status that an alert has in Shiplock; null if it is not stored. */
+export async function findAlertStatus(tx: Tx, orgId: string, id: string): Promise<string | null> {
+  const [row] = await tx<{ status: string }[]>`
+    select status
+    from security_alerts
+    where org_id = ${orgId}
+      and id = ${id}`
+  return row?.status ?? null
+}
+
+/**
+ * Keeps an alert open that the host has dismissed: its dismissal is a proposal until the host takes
+ * it back, or somebody decides about the alert here. A dismissal of our own is none.
+ */
+export async function updateToProposed(tx: Tx, orgId: string, id: string): Promise<void> {
+  await tx`
+    update security_alerts
+    set is_proposed = true, own_status = 'open', own_delivery = 'pending', own_at = host_updated_at,
+      own_host_updated_at = host_updated_at, own_call = null, own_by = null, own_by_name = null, own_reason = null,
+      own_comment = null
+    where org_id = ${orgId}
+      and id = ${id}
+      and status = 'dismissed'
+      and not is_decided_here`
+}
+
+/** The proposal ends: the alert has the status at its host again. */
+export async function updateToUnproposed(tx: Tx, orgId: string, id: string): Promise<void> {
+  await tx`
+    update security_alerts
+    set is_proposed = false, own_status = null, own_delivery = null, own_at = null, own_host_updated_at = null
+    where org_id = ${orgId}
+      and id = ${id}
+      and is_proposed
+      and host_status <> 'dismissed'`
+}
+
 /** The alerts of a type that the host last called open, newest first. */
 export async function listOpenHostAlerts(
   db: Db,

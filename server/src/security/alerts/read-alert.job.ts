@@ -3,6 +3,7 @@ import { openRepository } from '../../codehosts/connections/open-client.ts'
 import { formatHostAlertId, HOST_ALERT_TYPES, type HostAlert, type HostAlertName } from '../../codehosts/host-alert.ts'
 import type { HostEvents, HostSource } from '../../codehosts/host-event.ts'
 import type { HostRepository } from '../../codehosts/host-repository.ts'
+import { findHostDismissals } from '../../organizations/organization.store.ts'
 import type { Tx } from '../../platform/db/sql.ts'
 import { defineJob, enqueue, formatLoneParty } from '../../platform/queue/job.ts'
 import { definePayload, integer, OneOf, type PayloadOf, text } from '../../platform/queue/payload.ts'
@@ -12,9 +13,12 @@ import type { Services } from '../../services.ts'
 import { createContextHasher } from '../issues/grouping/grouping-facts.ts'
 import {
   type AlertRepository,
+  findAlertStatus,
   lockAlerts,
   updateAlertRepositoryNames,
   updateClosedAlert,
+  updateToProposed,
+  updateToUnproposed,
   upsertAlert,
 } from './host-alert.store.ts'
 import { toHostAlertFacts, toHostVersion } from './host-alert-facts.ts'
@@ -104,7 +108,13 @@ export async function applyAlert(
   const known = await findById(tx, org_id, facts.provider, facts.repository_id)
   const host_read_at = learned?.at ?? null
   const row = { ...facts, ...toHostVersion(facts), host_read_at, repository: known?.full_name ?? facts.repository }
-  if (await upsertAlert(tx, org_id, row, clock.now())) await enqueue(tx, reconcileAlertsJob, repository)
+  const before = await findAlertStatus(tx, org_id, facts.id)
+  if (!(await upsertAlert(tx, org_id, row, clock.now()))) return
+  // What was dismissed before stays so: only a dismissal that arrives now can be a proposal.
+  if (facts.host_status !== 'dismissed') await updateToUnproposed(tx, org_id, facts.id)
+  else if (before !== 'dismissed' && (await findHostDismissals(tx, org_id)) === 'propose')
+    await updateToProposed(tx, org_id, facts.id)
+  await enqueue(tx, reconcileAlertsJob, repository)
 }
 
 /** After a code host renamed a repository: shows its alerts under the new name. */

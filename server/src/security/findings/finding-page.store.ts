@@ -1,7 +1,8 @@
-import { getTimedIdRange } from '../../platform/db/page.ts'
+import { getTimedIdRange, hasOpenStart } from '../../platform/db/page.ts'
 import { buildSpreadCondition } from '../../platform/db/spread.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { Page } from '../../platform/http/lists.ts'
+import { getLowestUuid } from '../../platform/ids.ts'
 import { buildProviderCondition } from '../repositories/reported-repository.store.ts'
 import type { RepositorySelection } from '../repositories/select-repository.ts'
 import {
@@ -21,19 +22,61 @@ import { buildList, buildNewestOfMany, buildNoCondition, type IdRange } from './
 export type FindingSelection = RepositorySelection & FindingFilters
 
 /** `limit` is one more than the page has, which shows whether another page follows. */
-type Pick = IdRange & { limit: number; selection: FindingSelection }
+type Pick = IdRange & {
+  limit: number
+  selection: FindingSelection
+  /** Of findings that were over before this time, none. Null: findings of any state. */
+  openSince: Date | null
+}
 
 /**
- * Selects the ids of one page, and one more if there is a next page. Each way reads an index in the
- * order of the ids, or only findings that match a selective filter, so that a rare value does not
- * read all findings of the organization.
+ * Selects the ids of one page, and one more if there is a next page. Findings within the window are
+ * read by indexes alone. Older ones that are open are read after them, where the page has room.
  */
 export function buildFindingPage(db: Db, orgId: string, page: Page, selection: FindingSelection) {
-  const { issueId, path, firstSeenSince } = selection
+  const { firstSeenSince } = selection
   // A finding is created when it is first seen.
   const isSeenLater = firstSeenSince !== null && firstSeenSince > page.since
   const { from, before } = getTimedIdRange(isSeenLater ? { ...page, since: firstSeenSince } : page)
-  const pick: Pick = { orgId, from, before, limit: page.limit + 1, selection }
+  const pick: Pick = { orgId, from, before, limit: page.limit + 1, selection, openSince: null }
+  if (firstSeenSince !== null || !hasOpenStart(page)) return pickFindings(db, pick)
+  const end = before < from ? before : from
+  const older: Pick = { ...pick, from: getLowestUuid(new Date(0)), before: end, openSince: page.since }
+  return db`
+    with recent as materialized (${pickFindings(db, pick)})
+    select id
+    from (
+      select id
+      from recent
+      union all
+      select id
+      from (${pickFindings(db, older)}) older
+      where (select count(*) from recent) < ${pick.limit}
+    ) found
+    order by id desc
+    limit ${pick.limit}`
+}
+
+/** SQL: true for a finding that is not over, or was not at `since`: a report contained it. */
+export function buildIsOpenSince(db: Db, row: ReturnType<Db>, since: Date): ReturnType<Db> {
+  return db`(
+    ${row}.reported_state = 'open'
+    or ${row}.last_seen_at is null
+    or greatest(${row}.last_seen_at, ${row}.updated_at) >= ${since}
+  )`
+}
+
+function buildOpenCondition(db: Db, { openSince }: Pick, row: ReturnType<Db>) {
+  return openSince === null ? buildNoCondition(db) : db`and ${buildIsOpenSince(db, row, openSince)}`
+}
+
+/**
+ * Each way reads an index in the order of the ids, or only findings that match a selective filter,
+ * so that a rare value does not read all findings of the organization.
+ */
+function pickFindings(db: Db, pick: Pick) {
+  const { selection } = pick
+  const { issueId, path } = selection
   if (issueId !== null) return pickOfIssue(db, pick, issueId)
   if (hasFacetFilters(selection)) {
     return path === null && isOfAllStreams(selection) ? pickByFacet(db, pick) : pickOfRareFacets(db, pick)
@@ -43,7 +86,8 @@ export function buildFindingPage(db: Db, orgId: string, page: Page, selection: F
   return isByStream ? pickByStream(db, pick) : pickByAge(db, pick)
 }
 
-function pickByAge(db: Db, { orgId, from, before, limit, selection }: Pick) {
+function pickByAge(db: Db, pick: Pick) {
+  const { orgId, from, before, limit, selection } = pick
   return db`
     select finding.id
     from findings finding
@@ -51,18 +95,21 @@ function pickByAge(db: Db, { orgId, from, before, limit, selection }: Pick) {
       and finding.id >= ${from}
       and finding.id < ${before}
       ${buildProviderCondition(db, orgId, db`finding`, selection.provider)}
+      ${buildOpenCondition(db, pick, db`finding`)}
     order by finding.id desc
     limit ${limit}`
 }
 
 function pickByFacet(db: Db, pick: Pick) {
   const lists = db`(${buildFacets(db, pick.selection)}) list (no)`
-  return buildNewestOfMany(db, { ...pick, lists, by: 'facet', condition: buildNoCondition(db) })
+  return buildNewestOfMany(db, { ...pick, lists, by: 'facet', condition: buildOpenCondition(db, pick, db`finding`) })
 }
 
 function pickByStream(db: Db, pick: Pick) {
   const lists = db`(${buildStreams(db, pick.orgId, pick.selection)}) list (no)`
-  const condition = buildFacetCondition(db, db`finding`, pick.selection)
+  const condition = db`
+    ${buildFacetCondition(db, db`finding`, pick.selection)}
+    ${buildOpenCondition(db, pick, db`finding`)}`
   return buildNewestOfMany(db, { ...pick, lists, by: 'stream_id', condition })
 }
 
@@ -75,7 +122,8 @@ const RARE = 5000
  */
 function pickOfRareFacets(db: Db, pick: Pick) {
   const { orgId, from, before, limit, selection } = pick
-  const list = { orgId, from, before, by: 'facet', condition: buildNoCondition(db) } as const
+  const condition = buildOpenCondition(db, pick, db`finding`)
+  const list = { orgId, from, before, by: 'facet', condition } as const
   return db`
     with rare as materialized (
       select found.id
@@ -134,6 +182,7 @@ function pickByPath(db: Db, pick: Pick, path: string) {
         from findings finding
         where finding.stream_id = stream.id ${buildSpreadCondition(db, 'finding', orgId)}
           and ${buildPrefixCondition(db, db`finding.path`, path)}
+          ${buildOpenCondition(db, pick, db`finding`)}
         order by finding.path collate "C"
         offset 0
       ) found
@@ -157,6 +206,7 @@ function pickOfNewest(db: Db, pick: Pick) {
       where finding.org_id = ${orgId}
         and finding.id >= ${from}
         and finding.id < ${before}
+        ${buildOpenCondition(db, pick, db`finding`)}
       order by finding.id desc
       limit ${limit * SEARCHED_PER_ROW}`,
   )
@@ -175,6 +225,7 @@ function pickOfIssue(db: Db, pick: Pick, issueId: string) {
         from findings finding
         where finding.org_id = ${orgId}
           and finding.issue_id = ${issueId}
+          ${buildOpenCondition(db, pick, db`finding`)}
         offset 0
       ) issue
       where issue.id >= ${from}

@@ -5,7 +5,7 @@ import { buildIntel } from '../intel/intel.store.ts'
 import { buildReportedIntel } from '../intel/intel-at-detection.store.ts'
 import { SINGLE_DETAIL } from '../vocabulary/finding.ts'
 import { buildTriageAuthor } from '../writing/triage.store.ts'
-import { buildFindingPage, type FindingSelection } from './finding-page.store.ts'
+import { buildFindingPage, buildIsOpenSince, type FindingSelection } from './finding-page.store.ts'
 
 /** One page of findings, newest first, and one row more where there is a next page. */
 export function listFindings(db: Db, orgId: string, page: Page, selection: FindingSelection) {
@@ -14,9 +14,14 @@ export function listFindings(db: Db, orgId: string, page: Page, selection: Findi
   >`${selectFindings(db, orgId, buildFindingPage(db, orgId, page, selection))} order by picked.id desc`
 }
 
-/** A finding as JSON, or null if it does not exist or was created before `since`. */
+/** A finding as JSON, or null if it does not exist or was over before `since`. */
 export async function findFinding(db: Db, orgId: string, id: string, since: Date): Promise<string | null> {
-  const picked = db`select id from findings where org_id = ${orgId} and id = ${id} and created_at >= ${since}`
+  const picked = db`
+    select finding.id
+    from findings finding
+    where finding.org_id = ${orgId}
+      and finding.id = ${id}
+      and (finding.created_at >= ${since} or ${buildIsOpenSince(db, db`finding`, since)})`
   const [row] = await db<PageRow[]>`${selectFindings(db, orgId, picked)}`
   return row?.json ?? null
 }

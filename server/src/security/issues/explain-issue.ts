@@ -24,7 +24,7 @@ import { Rejections } from './rejection.ts'
 
 /**
  * Explains how an issue was grouped by applying the rules again. Returns null if the organization
- * has no such issue, or if it was created before `since`.
+ * has no such issue, or if it was fixed before `since`.
  */
 export async function explainIssue(
   { sql, ruleMap }: Services,

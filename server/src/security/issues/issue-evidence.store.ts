@@ -8,6 +8,7 @@ import { buildMemberColumns } from '../writing/grouping.store.ts'
 import type { IssueChange } from './grouping/describe-groups.ts'
 import type { Member } from './grouping/grouping-facts.ts'
 import type { IssueExplanation } from './issue-explanation.schema.ts'
+import { buildIsOpenSince } from './issue-page.store.ts'
 
 type ExplainedIssue = Pick<IssueExplanation, 'status' | 'split_from' | 'merged_into'> & {
   id: string
@@ -16,7 +17,7 @@ type ExplainedIssue = Pick<IssueExplanation, 'status' | 'split_from' | 'merged_i
   has_edits: boolean
 }
 
-/** Finds an issue, listed or not, that was not created before `since`. */
+/** Finds an issue, listed or not, that was not fixed before `since`. */
 export async function findIssue(db: Db, orgId: string, id: string, since: Date): Promise<ExplainedIssue | null> {
   const [issue] = await db<ExplainedIssue[]>`
     select issue.id, issue.repository_no, encode(issue.bucket, 'hex') as bucket, issue.status, issue.split_from,
@@ -25,7 +26,7 @@ export async function findIssue(db: Db, orgId: string, id: string, since: Date):
     join reported_repositories repository on repository.org_id = issue.org_id and repository.id = issue.repository_no
     where issue.org_id = ${orgId}
       and issue.id = ${id}
-      and issue.created_at >= ${since}`
+      and (issue.created_at >= ${since} or ${buildIsOpenSince(db, since)})`
   return issue ?? null
 }
 

@@ -1,4 +1,4 @@
-import { buildTimedIdsCondition, getTimedIdRange } from '../../platform/db/page.ts'
+import { buildTimedIdsCondition, getTimedIdRange, hasOpenStart } from '../../platform/db/page.ts'
 import type { Db } from '../../platform/db/sql.ts'
 import type { Page } from '../../platform/http/lists.ts'
 import { buildProviderCondition } from '../repositories/reported-repository.store.ts'
@@ -138,27 +138,33 @@ function byAge(db: Db) {
   return db`issue.facet desc, issue.id desc`
 }
 
+/** SQL: true for a row `issue` that is not fixed, or was not at `since`. */
+export function buildIsOpenSince(db: Db, since: Date): ReturnType<Db> {
+  return db`(issue.status <> 'fixed' or issue.updated_at >= ${since})`
+}
+
 function isOlder(db: Db, page: Page) {
-  const { from, before } = getTimedIdRange(page)
-  return isBetween(db, from, db`${before}::uuid`)
+  return isBetween(db, page, db`${getTimedIdRange(page).before}::uuid`)
 }
 
 /**
  * True for issues of a lower severity than the last row, and for older ones of the same severity.
  */
 function isMilder(db: Db, page: Page) {
-  const { from, before } = getTimedIdRange(page)
-  if (page.after === null) return isBetween(db, from, db`${before}::uuid`)
+  const { before } = getTimedIdRange(page)
+  if (page.after === null) return isBetween(db, page, db`${before}::uuid`)
   const { before: end } = getTimedIdRange(firstPage(page))
   const severity = db`${page.after.sort_value ?? 0}::smallint`
   const last: Expression = db`case when facet.severity = ${severity} then ${before}::uuid else ${end}::uuid end`
-  return db`facet.severity <= ${severity} and ${isBetween(db, from, last)}`
+  return db`facet.severity <= ${severity} and ${isBetween(db, page, last)}`
 }
 
-function isBetween(db: Db, from: string, before: Expression) {
+function isBetween(db: Db, page: Page, before: Expression) {
+  const { from } = getTimedIdRange(hasOpenStart(page) ? { ...page, since: new Date(0) } : page)
   return db`
     (issue.facet, issue.id) >= (facet.no, ${from}::uuid)
-    and (issue.facet, issue.id) < (facet.no, ${before})`
+    and (issue.facet, issue.id) < (facet.no, ${before})
+    and ${buildTimedIdsCondition(db, firstPage(page), db`issue`, buildIsOpenSince(db, page.since))}`
 }
 
 const HIGHEST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
@@ -169,7 +175,7 @@ function isLessProbable(db: Db, page: Page) {
     issue.epss > 0
     and (issue.facet, issue.epss, issue.id) > (facet.no, 0::real, ${HIGHEST_ID}::uuid)
     and (issue.facet, issue.epss, issue.id) < (facet.no, ${epss}::real, ${id}::uuid)
-    and ${buildTimedIdsCondition(db, firstPage(page), db`issue`)}`
+    and ${buildTimedIdsCondition(db, firstPage(page), db`issue`, buildIsOpenSince(db, page.since))}`
 }
 
 /**
@@ -189,7 +195,7 @@ export function buildPageByName(db: Db, orgId: string, page: Page, selection: Is
         and issue.listed
         ${buildFilters(db, selection)}
         ${buildProviderCondition(db, orgId, db`issue`, provider)}
-        and ${buildTimedIdsCondition(db, sort === 'newest' ? page : { ...page, after: null }, db`issue`)}
+        and ${buildTimedIdsCondition(db, sort === 'newest' ? page : firstPage(page), db`issue`, buildIsOpenSince(db, page.since))}
     ) named
     ${after === null ? db`` : db`where (sort_value, id) < (${after.sort_value ?? 0}::real, ${after.id}::uuid)`}
     order by sort_value desc, id desc

@@ -99,10 +99,11 @@ export async function registerIssueRoutes(app: HttpServer, services: Services): 
   )
 }
 
-/** The page without what was created before this time. */
+/** The page without what was created before this time, also if it is open. */
 function pageSince(page: Page, createdSince: string | undefined): Page {
-  const since = new Date(createdSince ?? 0)
-  return since > page.since ? { ...page, since } : page
+  if (createdSince === undefined) return page
+  const since = new Date(Math.max(Date.parse(createdSince), page.since.getTime()))
+  return { ...page, since, asked: [since.getTime(), page.asked[1]] }
 }
 
 function toFilters({ severity, status, kind, kev, urgent, epss_min, sort = 'newest' }: Static<typeof IssueQuery>) {

@@ -15,7 +15,7 @@ import { buildProviderCondition } from '../repositories/reported-repository.stor
 import { isOfRepositories, lockIdleRepositories } from '../writing/grouping.store.ts'
 import { buildRankedSeverity, buildSeverityRank } from '../writing/issue-writing.store.ts'
 import type { Issue } from './issue.schema.ts'
-import { buildPageByFacet, buildPageByName, type IssueSelection } from './issue-page.store.ts'
+import { buildIsOpenSince, buildPageByFacet, buildPageByName, type IssueSelection } from './issue-page.store.ts'
 
 /**
  * Lists a page of issues, plus one row if there is a next page. Only these are rendered as JSON.
@@ -37,7 +37,7 @@ export function listIssues(db: Db, orgId: string, page: Page, selection: IssueSe
 }
 
 /**
- * An issue as JSON, listed or not. Null if it does not exist, was created before `since`, or has no
+ * An issue as JSON, listed or not. Null if it does not exist, was fixed before `since`, or has no
  * findings because it was merged.
  */
 export async function findIssueJson(db: Db, orgId: string, id: string, since: Date): Promise<string | null> {
@@ -46,7 +46,7 @@ export async function findIssueJson(db: Db, orgId: string, id: string, since: Da
     from security_issues issue
     where issue.org_id = ${orgId}
       and issue.id = ${id}
-      and issue.created_at >= ${since}`
+      and (issue.created_at >= ${since} or ${buildIsOpenSince(db, since)})`
   return row?.json ?? null
 }
 
@@ -60,7 +60,7 @@ function pickByAge(db: Db, orgId: string, page: Page, { provider }: IssueSelecti
     from security_issues issue
     where issue.org_id = ${orgId}
       and issue.listed
-      and ${buildTimedIdsCondition(db, page, db`issue`)}
+      and ${buildTimedIdsCondition(db, page, db`issue`, buildIsOpenSince(db, page.since))}
       ${buildProviderCondition(db, orgId, db`issue`, provider)}
     order by issue.id desc
     limit ${page.limit + 1}`

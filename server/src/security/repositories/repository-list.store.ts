@@ -52,7 +52,7 @@ export async function listKnownRepositories(
         ) item
       ) as json
     from known
-    where ${buildPageCondition(db, page, db`known`)}
+    where ${buildPageCondition(db, page, db`known`, db`true`)}
       ${search === undefined ? db`` : db`and strpos(lower(known.full_name), lower(${search})) > 0`}
     order by known.created_at desc, known.id desc
     limit ${page.limit + 1}`

@@ -15,7 +15,7 @@ export function listTriages(db: Db, orgId: string, page: Page, filter: TriageFil
     select triage.created_at, triage.id, ${triageJson(db, orgId)} as json
     from triages triage
     where triage.org_id = ${orgId}
-      and ${buildTimedIdsCondition(db, page, db`triage`)}
+      and ${buildTimedIdsCondition(db, page, db`triage`, db`coalesce(triage.ended_at, 'infinity') >= ${page.since}`)}
       ${action === undefined ? db`` : db`and triage.action = ${action}`}
       ${source === undefined ? db`` : db`and triage.source = ${source}`}
       ${status === undefined ? db`` : db`and coalesce(triage.ended_as, 'active') = ${status}`}

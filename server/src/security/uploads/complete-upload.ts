@@ -45,12 +45,12 @@ export async function completeUpload(services: Services, actor: Actor, id: strin
     const { failed, json } = await sql.begin(async (tx) => {
       const failed = await settle(tx, key, mismatch, now)
       // As it is queued: afterwards, a worker may be reading it already.
-      return { failed, json: await findUploadJson(tx, actor.org_id, id, now) }
+      return { failed, json: await findUploadJson(tx, actor.org_id, id, { now }) }
     })
     if (failed) await objects.remove(file)
     return json as string
   }
-  return (await findUploadJson(sql, actor.org_id, id, now)) as string
+  return (await findUploadJson(sql, actor.org_id, id, { now })) as string
 }
 
 /**

@@ -131,7 +131,7 @@ async function register(services: Services, tx: Tx, { actor, row, now }: Registr
     await checkUploadQuota(tx, actor, row, now)
     await insertUpload(tx, row, now)
   }
-  const json = await findUploadJson(tx, actor.org_id, upload.id, now)
+  const json = await findUploadJson(tx, actor.org_id, upload.id, { now })
   const awaitsFile = !same || same.status === 'pending'
   const put = awaitsFile ? await signReportPut(services, upload, now) : null
   return { id: upload.id, json: json as string, put, created: !same, seenAgain }

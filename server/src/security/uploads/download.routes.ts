@@ -69,7 +69,8 @@ export async function registerDownloadRoutes(app: HttpServer, services: Services
       },
     },
     async ({ actor, params }, reply) => {
-      const file = await findUploadFile(sql, actor.org_id, params.uploadId)
+      const since = computeRetentionStart(actor.plan, clock.now())
+      const file = await findUploadFile(sql, actor.org_id, params.uploadId, since)
       if (file === null) throw createNotFoundError('upload')
       const { artifact_id, filename: path, size } = file
       const key =

@@ -5,10 +5,32 @@ import { insertAbandonedObjects } from '../../platform/objects/abandoned-objects
 import { getReportKey } from './upload-file.ts'
 
 /**
- * Uploads that have ended, with their files. The last report of a branch that is tracked stays with
- * its file, because policies read its trust, and the same file can be submitted again. So does that
- * of any other branch whose findings were confirmed since, the last VEX document of a series, and
- * the bills of materials of what runs.
+ * SQL: true for an upload that is not over, or was not at `since`. The last report of a branch that
+ * is tracked stays with its file, because policies read its trust, and the same file can be
+ * submitted again. So does that of any other branch whose findings were confirmed since, and the
+ * last VEX document of a series.
+ */
+export function buildIsOpenUpload(db: Db, row: ReturnType<Db>, since: Date): ReturnType<Db> {
+  return db`(
+    ${row}.status in ('queued', 'parsing')
+    or ${row}.updated_at >= ${since}
+    or exists (
+      select from finding_streams stream
+      where stream.org_id = ${row}.org_id
+        and stream.upload_id = ${row}.id
+        and (stream.tracked or stream.seen_at >= ${since})
+    )
+    or ${buildIsNewestSbom(db, row, since)}
+    or exists (
+      select from vex_documents document
+      where document.org_id = ${row}.org_id
+        and document.upload_id = ${row}.id
+    )
+  )`
+}
+
+/**
+ * Uploads that have ended, with their files. The bills of materials of what runs stay.
  */
 export function buildExpiringUploads(buildRunning: BuildRunning): Expiring[] {
   return (['finished', 'failed'] as const).map((status) => expiringOfStatus(status, buildRunning))
@@ -24,20 +46,8 @@ function expiringOfStatus(status: 'finished' | 'failed', buildRunning: BuildRunn
       isExpired: (db, { org_id, before }) => db`
       item.status = ${status}
       and item.created_at < ${before}
-      and item.updated_at < ${before}
-      and not exists (
-        select from finding_streams stream
-        where stream.org_id = item.org_id
-          and stream.upload_id = item.id
-          and (stream.tracked or stream.seen_at >= ${before})
-      )
-      and not ${buildIsNewestSbom(db, db`item`, before)}
-      and not ${buildIsAboutRunning(db, db`item`, buildRunning(db, org_id))}
-      and not exists (
-        select from vex_documents document
-        where document.org_id = item.org_id
-          and document.upload_id = item.id
-      )`,
+      and not ${buildIsOpenUpload(db, db`item`, before)}
+      and not ${buildIsAboutRunning(db, db`item`, buildRunning(db, org_id))}`,
     },
     abandonFiles,
   )

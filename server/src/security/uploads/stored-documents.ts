@@ -44,7 +44,7 @@ async function detectStored(services: Services, key: UploadKey): Promise<Detecte
 
 /** The stored file of an upload; null if it was removed. */
 export async function openStored(services: Services, { org_id, id }: UploadKey, stopping?: AbortSignal) {
-  const file = await findUploadFile(services.sql, org_id, id)
+  const file = await findUploadFile(services.sql, org_id, id, null)
   if (file === null) return null
   const key = file.artifact_id === null ? getReportKey(org_id, id) : formatArtifactKey(org_id, file.artifact_id)
   return openUntilStopped(services, key, stopping)

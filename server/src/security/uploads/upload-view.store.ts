@@ -7,17 +7,26 @@ import { buildProviderCondition } from '../repositories/reported-repository.stor
 import type { RepositoryReference, RepositorySelection } from '../repositories/select-repository.ts'
 import { UPLOAD_STATUSES, type UploadStatus } from '../vocabulary/finding.ts'
 import { buildShownTrust, buildUploadLane } from '../writing/lane.store.ts'
+import { buildIsOpenUpload } from './expired-upload.store.ts'
 import { UPLOAD_EXPIRED } from './upload-state.store.ts'
 
-/** An upload as JSON, or null if there is none. */
-export async function findUploadJson(db: Db, orgId: string, id: string, now: Date): Promise<string | null> {
+/**
+ * An upload as JSON, or null if there is none that was not over before `since` (null: at any time).
+ */
+export async function findUploadJson(
+  db: Db,
+  orgId: string,
+  id: string,
+  { now, since = null }: { now: Date; since?: Date | null },
+): Promise<string | null> {
   const [row] = await db<{ json: string }[]>`
     select ${uploadJson(db, now)} as json
     from security_uploads upload
     join reported_repositories repository
       on repository.org_id = upload.org_id and repository.id = upload.repository_no
     where upload.org_id = ${orgId}
-      and upload.id = ${id}`
+      and upload.id = ${id}
+      ${isRetained(db, since)}`
   return row?.json ?? null
 }
 
@@ -57,14 +66,28 @@ export async function findUploadRepository(
 
 type UploadFile = { filename: string; size: number; artifact_id: string | null }
 
-/** The verified file of an upload; null if the organization has no such upload, or it failed. */
-export async function findUploadFile(db: Db, orgId: string, id: string): Promise<UploadFile | null> {
+function isRetained(db: Db, since: Date | null) {
+  if (since === null) return db``
+  return db`and (upload.created_at >= ${since} or ${buildIsOpenUpload(db, db`upload`, since)})`
+}
+
+/**
+ * The verified file of an upload that was not over before `since` (null: at any time); null if the
+ * organization has no such upload, or it failed.
+ */
+export async function findUploadFile(
+  db: Db,
+  orgId: string,
+  id: string,
+  since: Date | null,
+): Promise<UploadFile | null> {
   const [row] = await db<UploadFile[]>`
     select filename, size, artifact_id
-    from security_uploads
-    where org_id = ${orgId}
-      and id = ${id}
-      and status in ('queued', 'parsing', 'finished')`
+    from security_uploads upload
+    where upload.org_id = ${orgId}
+      and upload.id = ${id}
+      and upload.status in ('queued', 'parsing', 'finished')
+      ${isRetained(db, since)}`
   return row ?? null
 }
 
@@ -81,7 +104,7 @@ function pickPage(db: Db, orgId: string, page: Page, { repositoryNos, provider, 
       where upload.org_id = ${orgId}
         ${isOfAll ? db`` : db`and upload.repository_no = selected.repository_no`}
         and upload.status = listed.status
-        and ${buildPageCondition(db, page, db`upload`)}
+        and ${buildPageCondition(db, page, db`upload`, buildIsOpenUpload(db, db`upload`, page.since))}
         ${status === null ? db`` : db`and ${shownStatus(db, now)} = ${status}`}
         ${runId === null ? db`` : db`and upload.run_id = ${runId}`}
         ${buildProviderCondition(db, orgId, db`upload`, provider)}

@@ -1,4 +1,5 @@
 import { listContext, toPrincipal } from '../../access/actor.ts'
+import { computeRetentionStart } from '../../organizations/plan.ts'
 import { listRows } from '../../platform/db/page.ts'
 import { createNotFoundError } from '../../platform/http/errors.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
@@ -117,7 +118,7 @@ export async function registerUploadRoutes(app: HttpServer, services: Services):
       const principal = toPrincipal(actor)
       const isHeld = await confirmHeld(services, principal, { org_id: actor.org_id, id: uploadId })
       if (!isHeld) await confirmProposals(services, actor.org_id, principal, upload)
-      const json = await findUploadJson(services.sql, actor.org_id, uploadId, services.clock.now())
+      const json = await findUploadJson(services.sql, actor.org_id, uploadId, { now: services.clock.now() })
       return sendData(reply, `{"upload":${json}}`)
     },
   )
@@ -166,9 +167,11 @@ export async function registerUploadRoutes(app: HttpServer, services: Services):
       },
     },
     async (request, reply) => {
-      const { org_id } = request.actor
+      const { org_id, plan } = request.actor
       await checkUploadRepository(services.sql, request.actor, request.params.uploadId)
-      const json = await findUploadJson(services.sql, org_id, request.params.uploadId, services.clock.now())
+      const now = services.clock.now()
+      const shown = { now, since: computeRetentionStart(plan, now) }
+      const json = await findUploadJson(services.sql, org_id, request.params.uploadId, shown)
       if (json === null) throw createNotFoundError('upload')
       return sendData(reply, json)
     },

@@ -221,8 +221,13 @@ test('404 for a deployment that does not exist, is another organization’s, or 
   await configureGate(api, team)
   const old = await openGate(api, team, { run_id: (await createRun(api, team)).id })
   const createdAt = new Date(api.clock.now().getTime() - 91 * DAY_MS)
-  await api.services.sql`update deployments set created_at = ${createdAt} where id = ${old.deployment_id}`
+  const waiting = await openGate(api, team, { run_id: (await createRun(api, team)).id })
+  await api.services.sql`
+    update deployments set created_at = ${createdAt} where id in (${old.deployment_id}, ${waiting.deployment_id})`
+  assert.equal((await answer(api, team, old.deployment_id, 'reject')).status, 200, 'it waits')
+  await api.services.sql`update deployments set updated_at = ${createdAt} where id = ${old.deployment_id}`
   assertError(await answer(api, team, old.deployment_id, 'approve'), 404, 'not_found')
+  assert.equal((await answer(api, team, waiting.deployment_id, 'approve')).status, 200, 'it still waits')
 })
 
 test('409 run_finished when the run has failed but its gate is not cancelled yet', async () => {

@@ -29,6 +29,9 @@ testListContract({
     const created_at = to.clock.now().toISOString()
     for (const id of idsInNoOrder(count)) await insertDeployment(caller, { id, created_at }, to)
   },
+  end: async ({ services: { sql } }, { orgId }) => {
+    await sql`update deployments set status = 'rejected', updated_at = created_at where org_id = ${orgId}`
+  },
 })
 
 test('getDeployment and listDeployments return every stored field', async () => {
@@ -115,7 +118,8 @@ test('combined filters return deployments that match all of them', async () => {
 test("404, and not listed, for a deployment past the plan's retention", async () => {
   const caller = await api.caller({ plan: 'team' })
   await insertDeployment(caller, { id: 'kept', created_at: TEAM_RETAINED_SINCE })
-  await insertDeployment(caller, { id: 'beyond', created_at: '2025-12-04T05:06:07.889Z' })
+  const created_at = '2025-12-04T05:06:07.889Z'
+  await insertDeployment(caller, { id: 'beyond', created_at, updated_at: created_at, status: 'rejected' })
   const { body } = await get(caller, `${LIST}?since=2025-01-01T00:00:00Z`)
   assert.deepEqual(idsOf(body), ['kept'])
   assert.deepEqual(body.meta, { since: TEAM_RETAINED_SINCE, until: NOW, retention_clamped: true })

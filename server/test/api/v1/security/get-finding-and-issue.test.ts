@@ -44,6 +44,11 @@ for (const list of ['findings', 'issues'] as const) {
     const table = list === 'findings' ? 'findings' : 'security_issues'
     const createdAt = new Date(api.clock.now().getTime() - (retention_days + 1) * DAY_MS)
     await api.services.sql`update ${api.services.sql(table)} set created_at = ${createdAt} where id = ${id}`
+    assert.equal((await get(caller, `${list}/${id}`)).status, 200, 'it is open')
+    await api.services.sql`
+      update findings set reported_state = 'fixed', last_seen_at = ${createdAt}, updated_at = ${createdAt} where id = ${id}`
+    await api.services.sql`
+      update security_issues set status = 'fixed', updated_at = ${createdAt} where id = ${id}`
     assertError(await get(caller, `${list}/${id}`), 404, 'not_found')
   })
 }

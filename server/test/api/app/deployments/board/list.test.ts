@@ -61,7 +61,7 @@ test('a place shows what runs there, the newer deployment, and what waits', asyn
   assert.deepEqual([later.waiting, later.cells[0].newer.status], [[], 'expired'])
 })
 
-test('a place without a newer deployment, one that never succeeded, and deployments beyond the retention', async () => {
+test('a place without a newer deployment, and one that never succeeded; what runs stays on the board', async () => {
   const caller = await api.caller()
   await configureGate(api, caller)
   const gate = await open(caller)

@@ -3,6 +3,7 @@ import { after, before, beforeEach, test } from 'node:test'
 import type { HostAction } from '../../../../../src/codehosts/code-host.ts'
 import type { HostAlert } from '../../../../../src/codehosts/host-alert.ts'
 import type { HostSource } from '../../../../../src/codehosts/host-event.ts'
+import { updateOrganizationRules } from '../../../../../src/organizations/organization.ts'
 import { settleDismissal } from '../../../../../src/security/alerts/decide-alerts.ts'
 import { type Caller, startTestApi, type TestApi } from '../../../../support/api.ts'
 import { assertError } from '../../../../support/assert-error.ts'
@@ -48,6 +49,79 @@ async function triaged(body: Json): Promise<Json> {
 }
 const dismiss = (target: Json) => triaged({ action: 'dismiss', reason: 'risk_accepted', comment: 'Known.', ...target })
 const undo = (id: string) => requestAs(api, ada, 'POST', `/security/triage/${id}/undo`)
+
+const atHost = (comment: string) => ({ by: hostAccount(), reason: 'false positive', comment, at: LATER })
+const dismissedAtHost = (fields: Partial<HostAlert> = {}) =>
+  codeAlert({ status: 'dismissed', dismissal: atHost('Checked.'), updated_at: LATER, ...fields })
+
+/** The host states this of the alert, in an event and when it is asked. */
+async function arrives(alert: HostAlert): Promise<void> {
+  answers.readAlert = async () => alert
+  await applyAlerts(api, source, alert)
+}
+
+async function statuses(): Promise<unknown[]> {
+  const [alert] = await listAlerts(api, caller)
+  const [finding] = await listFindings(api, caller)
+  const { body } = await api.request('GET', '/v1/security/issues', { key: caller.key })
+  return [alert.status, finding.state, body.data[0].status, alert.proposed_dismissal?.by ?? null]
+}
+
+test('with host_dismissals propose, a dismissal at the host is shown and counts once a person dismisses the alert', async () => {
+  await updateOrganizationRules(api.services, caller.slug, { host_dismissals: 'propose' })
+  await arrives(dismissedAtHost())
+  assert.deepEqual(await statuses(), ['open', 'open', 'open', 'ada'])
+  const [alert] = await listAlerts(api, caller, '?status=open')
+  assert.deepEqual(alert.proposed_dismissal, {
+    by: 'ada',
+    by_name: alert.proposed_dismissal.by_name,
+    reason: 'false positive',
+    comment: 'Checked.',
+    at: LATER.toISOString(),
+  })
+  assert.deepEqual([alert.dismissed_by, alert.dismissal_source, alert.dismissal_delivery], [null, null, null])
+  const again = new Date(LATER.getTime() + 60_000)
+  await arrives(dismissedAtHost({ dismissal: atHost('Sure.'), updated_at: again }))
+  assert.deepEqual(await statuses(), ['open', 'open', 'open', 'ada'], 'to say it twice is not enough')
+  await dismiss({ alert_ids: [ID] })
+  assert.deepEqual(await statuses(), ['dismissed', 'dismissed', 'dismissed', null])
+  const reopened = new Date(LATER.getTime() + 120_000)
+  await arrives(codeAlert({ updated_at: reopened }))
+  await arrives(dismissedAtHost({ updated_at: new Date(reopened.getTime() + 60_000) }))
+  assert.deepEqual(await statuses(), ['open', 'open', 'open', 'ada'], 'an old confirmation confirms nothing new')
+})
+
+test('what counted before host_dismissals was changed stays; a proposal ends when the host reopens or fixes the alert', async () => {
+  await arrives(dismissedAtHost())
+  await updateOrganizationRules(api.services, caller.slug, { host_dismissals: 'propose' })
+  const minutes = (count: number) => new Date(LATER.getTime() + count * 60_000)
+  await arrives(dismissedAtHost({ severity: 'low', updated_at: minutes(1) }))
+  assert.deepEqual(await statuses(), ['dismissed', 'dismissed', 'dismissed', null])
+  await arrives(codeAlert({ updated_at: minutes(2) }))
+  await arrives(dismissedAtHost({ updated_at: minutes(3) }))
+  assert.deepEqual(await statuses(), ['open', 'open', 'open', 'ada'])
+  await updateOrganizationRules(api.services, caller.slug, { host_dismissals: 'accept' })
+  await arrives(dismissedAtHost({ updated_at: minutes(4) }))
+  assert.deepEqual(await statuses(), ['open', 'open', 'open', 'ada'], 'what was proposed waits')
+  await arrives(codeAlert({ updated_at: minutes(5) }))
+  assert.deepEqual(await statuses(), ['open', 'open', 'open', null])
+  await arrives(dismissedAtHost({ updated_at: minutes(6) }))
+  assert.deepEqual(await statuses(), ['dismissed', 'dismissed', 'dismissed', null])
+  await updateOrganizationRules(api.services, caller.slug, { host_dismissals: 'propose' })
+  await arrives(codeAlert({ status: 'fixed', fixed_at: minutes(7), updated_at: minutes(7) }))
+  await arrives(dismissedAtHost({ updated_at: minutes(8) }))
+  await arrives(codeAlert({ status: 'fixed', fixed_at: minutes(9), updated_at: minutes(9) }))
+  assert.deepEqual(await statuses(), ['fixed', 'fixed', 'fixed', null])
+})
+
+test('a person who undoes a dismissal of a proposal has the alert open again, and an own dismissal is no proposal', async () => {
+  await updateOrganizationRules(api.services, caller.slug, { host_dismissals: 'propose' })
+  const { id } = await dismiss({ alert_ids: [ID] })
+  await arrives(dismissedAtHost({ dismissal: atHost('Known, as the host has it.') }))
+  assert.deepEqual(await statuses(), ['dismissed', 'dismissed', 'dismissed', null])
+  assert.equal((await undo(id)).status, 200)
+  assert.deepEqual((await statuses()).slice(0, 3), ['open', 'open', 'open'])
+})
 
 async function calls(): Promise<HostAction[]> {
   const rows = await api.services.sql<{ action: HostAction }[]>`

@@ -34,6 +34,12 @@ testListContract({
     const created_at = to.clock.now().toISOString()
     for (const id of idsInNoOrder(count)) await insertAlert(caller, { id, created_at }, to)
   },
+  end: async ({ services: { sql } }, { orgId }) => {
+    await sql`
+      update security_alerts
+      set host_status = 'fixed', fixed_at = created_at, host_updated_at = created_at
+      where org_id = ${orgId}`
+  },
 })
 
 test('an alert is returned with every field, alone and in the list', async () => {
@@ -121,7 +127,8 @@ test('status and severity filter exactly, alone and together', async () => {
 test("404 and no place in the list for an alert beyond the plan's retention", async () => {
   const caller = await api.caller({ plan: 'team' })
   await insertAlert(caller, { id: 'kept', created_at: TEAM_RETAINED_SINCE })
-  await insertAlert(caller, { id: 'beyond', created_at: '2025-12-04T05:06:07.889Z' })
+  const created_at = '2025-12-04T05:06:07.889Z'
+  await insertAlert(caller, { id: 'beyond', created_at, host_updated_at: created_at, status: 'dismissed' })
   const { body } = await get(caller, `${LIST}?since=2025-01-01T00:00:00Z`)
   assert.deepEqual(idsOf(body), ['kept'])
   assert.deepEqual(body.meta, { since: TEAM_RETAINED_SINCE, until: NOW, retention_clamped: true })
@@ -149,7 +156,7 @@ test('400 names the parameter that is unknown or wrong', async () => {
   assertInvalid(await get(caller, `${LIST}/a%20b`), '/path/id')
 })
 
-type Stored = { id: string; status: string; severity: string; title: string; created_at: string }
+type Stored = Record<'id' | 'status' | 'severity' | 'title' | 'created_at' | 'host_updated_at', string>
 
 /** The fewest facts that a row needs, and what the test adds. */
 async function insertAlert({ orgId }: Caller, fields: Partial<Stored> = {}, to = api): Promise<void> {

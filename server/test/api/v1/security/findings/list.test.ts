@@ -27,6 +27,12 @@ testListContract({
   retentionDays: 90,
   filters: [{ repository: 'acme/app' }, { repository: 'acme/other' }],
   store: storeResults,
+  end: async ({ services: { sql } }, { orgId }) => {
+    await sql`
+      update findings
+      set reported_state = 'fixed', last_seen_at = created_at, updated_at = created_at
+      where org_id = ${orgId}`
+  },
 })
 
 beforeEach(async () => {

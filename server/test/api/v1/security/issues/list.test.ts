@@ -30,6 +30,9 @@ testListContract({
   retentionDays: 365,
   filters: [{ status: 'open' }, { status: 'fixed' }],
   store: storeResults,
+  end: async ({ services: { sql } }, { orgId }) => {
+    await sql`update security_issues set status = 'fixed', updated_at = created_at where org_id = ${orgId}`
+  },
 })
 
 test('200 with an empty page where there is no issue', async () => {

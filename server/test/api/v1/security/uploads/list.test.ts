@@ -36,7 +36,16 @@ testListContract({
   plan: 'team',
   retentionDays: 90,
   filters: [{ repository: 'acme/app' }, { repository: 'acme/other' }],
-  store: storeUploads,
+  store: async (to, caller, count) => {
+    await storeUploads(to, caller, count)
+    await to.services.sql`update security_uploads set status = 'queued' where org_id = ${caller.orgId}`
+  },
+  end: async ({ services: { sql } }, { orgId }) => {
+    await sql`
+      update security_uploads
+      set status = 'failed', error = 'upload expired', updated_at = created_at
+      where org_id = ${orgId}`
+  },
 })
 
 const get = (query = '', { key }: Caller = caller) => api.request('GET', `/v1/security/uploads${query}`, { key })

@@ -28,6 +28,39 @@ export const SHORTHAND_OPTIONS = {
 
 type Shorthands = { readonly [Name in keyof typeof SHORTHAND_OPTIONS]?: string | undefined }
 
+/** The claims that name a repository by its path. */
+const PATH_CLAIM = /^(?:repository|project_path)=/
+
+type Correctable = Shorthands & { readonly issuer?: string | undefined; readonly condition: readonly string[] }
+
+/**
+ * Takes from the options of a trust what no token has, and says so (ci-evidence §6): slashes at the
+ * end of the issuer, and the address of the host before the path of a repository.
+ */
+export function normalizeTrustOptions<Given extends Correctable>(given: Given, say: (line: string) => void): Given {
+  const replace = (text: string, matching: string) => {
+    if (matching !== text) say(`No token has "${text}"; the trust is for "${matching}".`)
+    return matching
+  }
+  const withoutSlashes = (text: string) => text.replace(/(?<!\/)\/+$/, '')
+  const toPath = (text: string, start: string) =>
+    text.startsWith(start) ? withoutSlashes(text.slice(start.length)).replace(/\.git$/i, '') : text
+  const { github, gitlab, condition } = given
+  const issuer = given.issuer && replace(given.issuer, withoutSlashes(given.issuer))
+  const corrected = condition.map((text) => {
+    const claim = PATH_CLAIM.exec(text)?.[0] ?? ''
+    const host = claim && /^https?:\/\/[^/]+\//i.exec(text.slice(claim.length))?.[0]
+    return host ? replace(text, `${claim}${toPath(text.slice(claim.length), host)}`) : text
+  })
+  return {
+    ...given,
+    ...(issuer && { issuer }),
+    ...(github && { github: replace(github, toPath(github, 'https://github.com/')) }),
+    ...(gitlab && { gitlab: replace(gitlab, toPath(gitlab, `${issuer ?? 'https://gitlab.com'}/`)) }),
+    condition: corrected,
+  }
+}
+
 /** The template that the options ask for, or null. Throws a `UsageError` for several of them. */
 export function selectTemplate(options: Shorthands): TrustTemplate | null {
   refuseAlone(options, 'bitbucket', ['repository-uuid', 'workspace-uuid'])
@@ -104,7 +137,7 @@ const NAME_CHARS_MAX = 100
 const UUID = /^\{?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\}?$/i
 
 function requirePath(option: string, text: string, form: string): void {
-  if (!/^[^/]+\/./.test(text)) throw new UsageError(`--${option} must be ${form}, not "${text}"`)
+  if (!/^[^/]+\/[^/]/.test(text)) throw new UsageError(`--${option} must be ${form}, not "${text}"`)
 }
 
 /** A UUID without braces, in lower case. */

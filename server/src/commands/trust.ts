@@ -16,7 +16,13 @@ import { OPERATOR } from '../audit/audit.store.ts'
 import { requireOrganization } from '../organizations/organization.ts'
 import { listConnectedAt } from '../repositories/followed-repository.store.ts'
 import { defineCommand, formatTable, parseDuration, readStandardInput } from './command.ts'
-import { formatJobLines, SHORTHAND_OPTIONS, selectTemplate, type TrustTemplate } from './trust-shorthand.ts'
+import {
+  formatJobLines,
+  normalizeTrustOptions,
+  SHORTHAND_OPTIONS,
+  selectTemplate,
+  type TrustTemplate,
+} from './trust-shorthand.ts'
 import { withServices } from './with-services.ts'
 
 const ORG = { type: 'text', value: '<slug>', about: 'the organization', required: true } as const
@@ -77,7 +83,8 @@ export const trustCreate = defineCommand({
     },
     ...SHORTHAND_OPTIONS,
   },
-  async run(context, _given, options) {
+  async run(context, _given, given) {
+    const options = normalizeTrustOptions(given, context.say)
     const template = selectTemplate(options)
     const expiresIn = options['expires-in']
     const lifetimeMs = expiresIn === undefined ? null : parseDuration('expires-in', expiresIn)

@@ -156,6 +156,17 @@ test('a deployment without a run is not gated, and its status follows the host',
   assert.equal(deployed_at, minute(3).toISOString())
 })
 
+test('409 host_reports_status for a status of a deployment of the host, which stays as the host says', async () => {
+  await apply(DEPLOYMENT, IN_PROGRESS)
+  const by = await api.caller({ orgId: caller.orgId, scopes: ['write:deployments'] })
+  for (const said of ['success', 'failure', 'cancelled', 'in_progress']) {
+    const body = { status: said }
+    const answered = await api.request('PATCH', `/v1/deployments/${ID}`, { key: by.key, body })
+    assertError(answered, 409, 'host_reports_status')
+  }
+  assert.equal((await show()).status, 'in_progress')
+})
+
 test('a waiting deployment whose environment has only a timer or the rule of another App waits for the host', async () => {
   host.answers.readEnvironment = async () => hostEnvironment({ rule_types: ['wait_timer'] })
   await apply(DEPLOYMENT, WAITING)

@@ -182,6 +182,44 @@ test('the provider is derived from the conditions if the issuer is not a known o
   await json('trust', 'revoke', id)
 })
 
+test('trust create corrects values that no token has, says so on standard error, and refuses what it cannot correct', async () => {
+  const correct = async (...args: string[]) => {
+    const all = ['trust', 'create', '--org', 'default', '--scope', 'write:ci', ...args, '--json']
+    const { code, stdout, stderr } = await runProgram(dataDir, all)
+    assert.equal(code, 0, stderr)
+    const { issuer, conditions } = JSON.parse(stdout)
+    return { issuer, conditions, notes: stderr.match(/No token has/g)?.length ?? 0 }
+  }
+  const [github, gitlab] = ['https://token.actions.githubusercontent.com', 'https://gitlab.example.com']
+  assert.deepEqual(
+    await correct(
+      '--name',
+      'A',
+      '--issuer',
+      `${github}//`,
+      '--condition',
+      'repository=https://github.com/acme/shop.git',
+    ),
+    { issuer: github, conditions: { repository: 'acme/shop' }, notes: 2 },
+  )
+  const path = { repository: 'acme/*' }
+  assert.deepEqual(await correct('--github', 'https://github.com/acme/*/'), {
+    issuer: github,
+    conditions: path,
+    notes: 1,
+  })
+  assert.deepEqual(await correct('--gitlab', `${gitlab}/acme/shop`, '--issuer', `${gitlab}/`), {
+    ...{ issuer: gitlab, conditions: { project_path: 'acme/shop' }, notes: 2 },
+  })
+  assert.deepEqual(await correct('--github', 'acme/shop'), {
+    issuer: github,
+    conditions: { repository: 'acme/shop' },
+    notes: 0,
+  })
+  await refused(2, /^--github must be owner\/name/, '--github', 'https://ghes.example.com/acme/shop')
+  await refused(2, /^--gitlab must be group\/project/, '--gitlab', `${gitlab}/acme/shop`)
+})
+
 test('trust create refuses what cannot be trusted, with 2', async () => {
   const named = ['--name', 'N', '--scope', 'write:ci', '--condition', 'repository=acme/shop']
   await refused(2, /^The issuer must be an https URL/, ...named, '--issuer', 'http://issuer.example')

@@ -49,25 +49,32 @@ function isSameEnvironment(db: Db, alias: string) {
   })
 }
 
-/** SQL: whether a deployment runs, or has run at or after a time. */
+/**
+ * SQL: whether a deployment runs, or has run at or after a time. Not by `exists`, which the planner
+ * may answer from a table of all rows.
+ */
 function buildHasRunSince(db: Db, row: ReturnType<Db>, time: Date) {
   return db`(
     case
       when ${row}.live_unit is null then ${row}.succeeded_at is not null
-      else not exists (
-        select from deployments newer
+      else (
+        select true
+        from deployments newer
         where newer.org_id = ${row}.org_id
           and newer.live_unit = ${row}.live_unit
           and newer.live_lane = ${row}.live_lane
           and (newer.live_at, newer.id) > (${row}.live_at, ${row}.id)
           and newer.live_at < ${time}
-      )
-      and not exists (
-        select from live_deployments live
+        limit 1
+      ) is null
+      and (
+        select true
+        from live_deployments live
         where live.org_id = ${row}.org_id
           and live.deployment_id = ${row}.id
           and live.ended_at < ${time}
-      )
+        limit 1
+      ) is null
     end
   )`
 }

@@ -141,7 +141,7 @@ export function buildLive(db: Db, alias: string) {
         where stronger.org_id = live.org_id
           and stronger.unit = live.unit
           and stronger.since > live.since
-          and array_position(${LANES}::text[], stronger.lane) < array_position(${LANES}::text[], live.lane)
+          and stronger.lane = any((${LANES}::text[])[:array_position(${LANES}::text[], live.lane) - 1])
       )
     )
     from live_deployments live

@@ -34,15 +34,18 @@ export const ExposureQuery = Closed({
   ),
 })
 
-const component = Closed({
-  id: text('The id of the component. Null if only a scanner reported the package.'),
-  purl: text('The package URL. Null without one.'),
-  name: text('The full name, as the ecosystem writes it.'),
-  version: text('The version.'),
-  direct: Nullable(Type.Boolean({ description: 'Whether it is a direct dependency. Null if that is not known.' })),
-  path: text('The file that declares the component.'),
-  scope: text('`required`, `optional` or `excluded`, as the document states it.'),
-})
+const component = Closed(
+  {
+    id: text('The id of the component. Null if only a scanner reported the package.'),
+    purl: text('The package URL. Null without one.'),
+    name: text('The full name, as the ecosystem writes it.'),
+    version: text('The version.'),
+    direct: Nullable(Type.Boolean({ description: 'Whether it is a direct dependency. Null if that is not known.' })),
+    path: text('The file that declares the component.'),
+    scope: text('`required`, `optional` or `excluded`, as the document states it.'),
+  },
+  { description: 'The component.' },
+)
 
 const deployment = {
   repository: Type.String({ description: 'The repository as `owner/name`.' }),
@@ -132,22 +135,28 @@ const not_affected = {
 } satisfies Record<NotAffectedReason, unknown>
 
 const answer = {
-  vulnerability: Closed({
-    canonical_id: Type.String({ description: 'The id that stands for all.' }),
-    aliases: Type.Array(Type.String(), { description: 'The other ids.' }),
-    title: text('A title, as a finding has it. Null if none has.'),
-    severity: text('The severity of the advisory. Null if it states none.'),
-    cvss: Nullable(Type.Object({}, { additionalProperties: true, description: 'The CVSS rating.' })),
-    epss: Nullable(Type.Object({}, { additionalProperties: true, description: 'The EPSS score.' })),
-    kev: Nullable(Type.Object({}, { additionalProperties: true, description: 'The entry of the KEV catalog.' })),
-    modified_at: text('When an advisory was last changed.'),
-  }),
-  as_of: Closed({
-    advisory: Nullable(time('When advisories were last imported. Null if they never were.')),
-    kev: text('The day of the KEV catalog. Null if it was never imported.'),
-    epss: text('The day of the EPSS scores. Null if they were never imported.'),
-    inventory: time('When the answer was computed.'),
-  }),
+  vulnerability: Closed(
+    {
+      canonical_id: Type.String({ description: 'The id that stands for all.' }),
+      aliases: Type.Array(Type.String(), { description: 'The other ids.' }),
+      title: text('A title, as a finding has it. Null if none has.'),
+      severity: text('The severity of the advisory. Null if it states none.'),
+      cvss: Nullable(Type.Object({}, { additionalProperties: true, description: 'The CVSS rating.' })),
+      epss: Nullable(Type.Object({}, { additionalProperties: true, description: 'The EPSS score.' })),
+      kev: Nullable(Type.Object({}, { additionalProperties: true, description: 'The entry of the KEV catalog.' })),
+      modified_at: text('When an advisory was last changed.'),
+    },
+    { description: 'What is known about the vulnerability.' },
+  ),
+  as_of: Closed(
+    {
+      advisory: Nullable(time('When advisories were last imported. Null if they never were.')),
+      kev: text('The day of the KEV catalog. Null if it was never imported.'),
+      epss: text('The day of the EPSS scores. Null if they were never imported.'),
+      inventory: time('When the answer was computed.'),
+    },
+    { description: 'How old the data is that the answer depends on.' },
+  ),
   coverage: OneOf(['advisories', 'scanners_only'], {
     description:
       '`scanners_only` if no advisory names packages: then the answer has what scanners reported, and all else is unknown.',

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import type { HttpServer } from '../../platform/http/http-server.ts'
+import { defineErrorResponse } from '../../platform/http/openapi.ts'
 import { Closed, OneOf } from '../../platform/http/schemas.ts'
 import type { Services } from '../../services.ts'
 import { repositoryFilters } from '../repositories/repository.schema.ts'
@@ -39,7 +40,7 @@ export async function registerSbomExportRoutes(app: HttpServer, services: Servic
           'nothing was reported for the repository; 409 `sbom_too_large` for more than 200,000 components of all documents.',
         tags: ['Inventory'],
         querystring: SbomQuery,
-        response: { 200: SbomDocument },
+        response: { 200: SbomDocument, 409: defineErrorResponse('`sbom_too_large`: export one category at a time.') },
       },
     },
     async ({ query, actor }) => {

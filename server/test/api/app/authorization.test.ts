@@ -34,6 +34,8 @@ const PERMISSION_OF_CHANGES: [route: RegExp, ...anyOf: Permission[]][] = [
   [/^POST \/deployments\/\{id\}\/approve$/, 'answer_deployment_gates', 'override_compliance'],
   [/^POST \/deployments\/\{id\}\/reject$/, 'answer_deployment_gates'],
   [/^PATCH \/deployments\/\{id\}$/, 'answer_deployment_gates'],
+  [/^DELETE \/deployments\/\{id\}\/live$/, 'answer_deployment_gates'],
+  [/^PUT \/inventory-matching$/, 'manage_members'],
   [/^\w+ \/gates/, 'manage_gates'],
   [/^\w+ \/environments/, 'manage_gates'],
   [/^\w+ \/policies/, 'manage_policies'],

@@ -58,11 +58,13 @@ const BODIES: Record<string, unknown> = {
 function callIn(person: Person, operation: Operation, ids: Record<string, string> = {}): Promise<Answer> {
   const org = person.org.slice('/app/api/orgs/'.length)
   const body = operation.requestBody ? (BODIES[operation.operationId] ?? {}) : undefined
-  return requestAs(api, person, operation.method, pathOf(operation, { ...ids, org }), body)
+  const query = operation.operationId === 'endLiveDeployment' ? '?reason=Nobody%20uses%20it.' : ''
+  return requestAs(api, person, operation.method, `${pathOf(operation, { ...ids, org })}${query}`, body)
 }
 
 test("404 not_found for another organization's object below one's own, on every operation with an id", async () => {
-  const withId = operations.filter(({ path }) => path.slice(ORGANIZATION.length).includes('{'))
+  // A vulnerability is nobody's object: exposure/get.test.ts asks as another organization.
+  const withId = operations.filter(({ path }) => /\{(?!vulnerability\})/.test(path.slice(ORGANIZATION.length)))
   assert.ok(withId.length > 10)
   for (const operation of withId) {
     const foreign = await callIn(stranger, operation, idsOf(operation))

@@ -106,7 +106,9 @@ test('400 invalid_cursor on every other list', async () => {
   const { caller, cursor } = await firstPage()
   const { body } = await api.request('GET', '/v1/openapi.json')
   const lists = Object.entries<Json>(body.paths).filter(
-    ([path, { get }]) => path !== '/v1/runs' && get?.parameters?.some((parameter: Json) => parameter.name === 'cursor'),
+    ([path, { get }]) =>
+      path !== '/v1/runs' &&
+      ['cursor', 'limit'].every((own) => get?.parameters?.some(({ name }: Json) => name === own)),
   )
   for (const [path] of lists) {
     const address = path.replace('{id}', createUuid(api.clock.now()))

@@ -223,7 +223,7 @@ test('marks stay few, however often somebody changes what they say', async () =>
 
 for (const [title, body] of [
   ['an unknown status', { status: 'approved' }],
-  ['an unknown field', { subjects: [] }],
+  ['an unknown field', { digests: [] }],
   ['credentials in the URL', { url: 'https://user:password@example.com' }],
   ['a long version', { version: 'v'.repeat(201) }],
 ] as const)

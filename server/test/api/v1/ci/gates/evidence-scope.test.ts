@@ -275,7 +275,8 @@ test('evidence that retention deletes is noted, and a gate that waits or that no
   const at = api.clock.now()
   const expired = { org_id: caller.orgId, before: new Date(at.getTime() - 90 * DAY_MS), at, limit: 100, from: null }
   assert.equal(
-    (await api.services.sql.begin((tx) => buildExpiringRuns((db) => db`false`, followExpiringRuns).remove(tx, expired))).removed,
+    (await api.services.sql.begin((tx) => buildExpiringRuns((db) => db`false`, followExpiringRuns).remove(tx, expired)))
+      .removed,
     1,
   )
   await drainQueue(api)

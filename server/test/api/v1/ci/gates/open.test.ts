@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { Check } from 'typebox/value'
 import { OpenedGate } from '../../../../../src/deployments/gates/gate.schema.ts'
+import { toBrowserAddress } from '../../../../../src/platform/loopback.ts'
 import { type Caller, startTestApi, type TestApi } from '../../../../support/api.ts'
 import { assertError, assertInvalid } from '../../../../support/assert-error.ts'
 import { createRun, patchRun } from '../../../../support/ci-runs.ts'
@@ -38,7 +39,7 @@ test('201 with a waiting gate, its configured gate, a poll token and the console
     status: 'waiting',
     decided_by: null,
     note: null,
-    url: `${api.url}/deployments/${deployment_id}`,
+    url: `${toBrowserAddress(api.url)}/deployments/${deployment_id}`,
     poll_after_seconds: 5,
   })
 })
@@ -100,6 +101,7 @@ const EMPTY = {
   author_avatar_url: null,
   version: null,
   self_approved: false,
+  live: null,
   required_reviewers: [],
   required_reviewer_teams: [],
   deployed_at: null,

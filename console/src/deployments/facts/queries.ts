@@ -36,7 +36,16 @@ export function boardQuery(org: string, { search }: Pick<DeploymentSearch, 'sear
 export function deploymentsQuery(org: string, filters: Omit<DeploymentSearch, 'view' | 'show' | 'search'>) {
   const { status, environment, repository, workflow, workflow_path } = filters
   const commit_sha = isWholeSha(filters.commit) ? filters.commit : undefined
-  const query = { status, environment, repository, workflow, workflow_path, commit_sha, ...toWindow(filters), limit: 50 }
+  const query = {
+    status,
+    environment,
+    repository,
+    workflow,
+    workflow_path,
+    commit_sha,
+    ...toWindow(filters),
+    limit: 50,
+  }
   return listQuery('/app/api/orgs/{org}/deployments', { path: { org }, query })
 }
 

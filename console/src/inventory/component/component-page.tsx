@@ -38,6 +38,7 @@ export function ComponentPage() {
     <Page
       title={title}
       heading={component && <bdi>{title}</bdi>}
+      description={component && <Identity component={component} />}
       breadcrumbs={
         <Link {...pages.components(org)} size="sm">
           Inventory
@@ -59,13 +60,17 @@ export function ComponentPage() {
   )
 }
 
+/** What identifies the component, if that is more than its name. */
+function Identity({ component: { purl, cpe } }: { component: Component }) {
+  if (purl !== null) return <CopyText text={purl} of="package URL" />
+  return cpe === null ? 'Identified by its name and version only' : <CopyText text={cpe} of="CPE" />
+}
+
 function ComponentFacts({ component }: { component: Component }) {
-  const { purl, cpe, ecosystem, type, version, licenses, direct, first_seen_at, last_seen_at } = component
+  const { ecosystem, type, version, licenses, direct, first_seen_at, last_seen_at } = component
   return (
     <Facts
       facts={[
-        ['Package URL', purl && <CopyText text={purl} of="package URL" shown={80} />],
-        ['CPE', cpe && <CopyText text={cpe} of="CPE" shown={80} />],
         ['Ecosystem', ecosystem ?? `${type} (advisories are not evaluated)`],
         ['Version', version === null ? 'Not stated' : <bdi key="version">{oneLine(version, 100)}</bdi>],
         [
@@ -87,13 +92,13 @@ function Vulnerabilities({ org, component }: { org: string; component: Component
   const isOfVersion = ({ package_version }: Schema<'Issue'>) => package_version === version
   const issues = list.rows?.toSorted((a, b) => Number(isOfVersion(b)) - Number(isOfVersion(a)))
   return (
-    <Section title="Vulnerabilities" count={issues && !list.hasMore ? issues.length : undefined}>
+    <Section title="Vulnerabilities" count={issues && issues.length > 0 && !list.hasMore ? issues.length : undefined}>
       {issues === undefined &&
         (list.error ? <NoIssues error={list.error} retry={list.refresh} /> : <LineSkeleton lines={2} />)}
       {issues?.length === 0 && (
         <Text size="sm" c="dimmed">
-          No issue of this package is known. Issues are of tracked branches, and come from scanners and from imported
-          advisories.
+          No issue of this package is known. Issues are of what newest documents of tracked branches contain. What only
+          runs can be affected without one: the page of a vulnerability says so.
         </Text>
       )}
       <Stack gap="xs">
@@ -174,9 +179,7 @@ function LiveDeployments({ org, component }: { org: string; component: Component
       )}
       {asked.some(({ isPending }) => isPending) && <LineSkeleton lines={2} />}
       {live.length === 0 && !failed && !asked.some(({ isPending }) => isPending) && (
-        <Text size="sm">
-          {commits.length === 0 ? 'Not known: no newest document names its commit.' : 'No such deployment runs.'}
-        </Text>
+        <Text size="sm">{describeNone(present.length, commits.length)}</Text>
       )}
       <Stack gap="xs">
         {live.map(({ id, environment, repository_full_name, exposure, live: state }) => (
@@ -206,6 +209,11 @@ function LiveDeployments({ org, component }: { org: string; component: Component
       )}
     </Section>
   )
+}
+
+function describeNone(present: number, commits: number): string {
+  if (present === 0) return 'No newest document that counts as evidence has it. Deployments of earlier commits can.'
+  return commits === 0 ? 'Not known: no newest document names its commit.' : 'No such deployment runs.'
 }
 
 function Versions({ org, component }: { org: string; component: Component }) {

@@ -118,11 +118,11 @@ function Document({ org, occurrence }: { org: string; occurrence: Occurrence }) 
         {category === null ? 'No category' : <bdi>{oneLine(category, 80)}</bdi>}
         {' · '}
         {run_id === null ? (
-          <Link {...pages.uploads(org)} search={{ repository }} size="sm">
+          <Link {...pages.uploads(org)} search={{ repository }} size="sm" underline="always">
             Uploads
           </Link>
         ) : (
-          <Link {...pages.run(org, run_id)} size="sm">
+          <Link {...pages.run(org, run_id)} size="sm" underline="always">
             Run
           </Link>
         )}

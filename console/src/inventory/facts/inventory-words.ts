@@ -77,10 +77,13 @@ export function notAffectedReasons(counts: Exposure['not_affected']): string[] {
 export function summaryOf({ live_deployments: live, affected, unknown }: Exposure['counts']): string {
   if (live === 0) return 'No deployment runs, as far as Shiplock knows. So nothing can be said about what runs.'
   const all = live === 1 ? 'the 1 deployment that runs' : `the ${live} deployments that run`
-  const rest = unknown === 0 ? '' : ` About ${unknown} it is not known.`
+  const rest = unknown === 0 ? '' : ` It is not known for ${unknown} more.`
   if (affected > 0) return `${affected} of ${all} ${affected === 1 ? 'is' : 'are'} affected.${rest}`
-  if (unknown === live) return `About none of ${all} it is known whether it is affected.`
-  if (unknown > 0) return `None of ${all} is known to be affected, but about ${unknown} it is not known.`
+  if (unknown === live)
+    return live === 1
+      ? `It is not known whether ${all} is affected.`
+      : `It is not known of any of ${all} whether it is affected.`
+  if (unknown > 0) return `None of ${all} is known to be affected, but for ${unknown} it is not known.`
   return live === 1 ? 'The 1 deployment that runs is not affected.' : `None of ${all} is affected.`
 }
 

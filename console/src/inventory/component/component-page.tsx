@@ -133,7 +133,7 @@ function IssueRow({ org, issue, isOfVersion }: IssueRowProps) {
   return (
     <Group gap="sm" wrap="nowrap" align="flex-start">
       <SeverityBadge severity={severity} />
-      <Stack gap={0} miw={0}>
+      <Stack gap={6} miw={0}>
         <Group gap="xs">
           {vulnerability && (
             <Link {...pages.vulnerability(org, vulnerability)} size="sm" fw={500}>

@@ -150,7 +150,7 @@ function IssueName({ org, issue }: { org: string; issue: Issue }) {
       <Text size="xs" c="dimmed" truncate>
         {vulnerability && (
           <>
-            <Link {...pages.vulnerability(org, vulnerability)} size="xs">
+            <Link {...pages.vulnerability(org, vulnerability)} size="xs" underline="always">
               {oneLine(vulnerability, 60)}
             </Link>
             {' · '}

@@ -222,7 +222,7 @@ function Versions({ org, component }: { org: string; component: Component }) {
   if (others === undefined || others.length === 0) return null
   return (
     <Section title="Other versions" count={list.hasMore ? undefined : others.length}>
-      <Stack gap={4}>
+      <Stack gap="xs">
         {others.slice(0, VERSIONS_MAX).map(({ id, version, repositories: { count, names } }) => (
           <Group key={id} gap="sm">
             <Link {...pages.component(org, id)} size="sm">

@@ -19,6 +19,7 @@ import {
   listReportedRepositories,
   type ReportedRepository,
 } from '../../security/repositories/reported-repository.store.ts'
+import { getPackageIdentity } from '../../security/vocabulary/package-url.ts'
 import type { Services } from '../../services.ts'
 import { formatPackageKey } from '../components/package-key.ts'
 import { VulnerabilityQuestion } from './component-verdict.ts'
@@ -241,13 +242,15 @@ function findScanned({ repository_nos, commit_sha }: Live, { findings }: World):
   )
 }
 
+/** Findings of a package, by its package URL or by its name, which findings of Maven write with a slash. */
 function findIssues({ repository_nos }: Pick<Live, 'repository_nos'>, { findings }: World, facts: CandidateFacts) {
   const key = formatPackageKey(facts.type, facts.name)
+  const identity = facts.purl === null ? null : getPackageIdentity(facts)
   return findings.filter(
-    ({ repository_no, package_name, package_version }) =>
+    ({ repository_no, package_name, package_version, purl }) =>
       repository_nos.includes(repository_no) &&
-      package_name !== null &&
-      formatPackageKey(facts.type, package_name) === key &&
+      ((package_name !== null && formatPackageKey(facts.type, package_name) === key) ||
+        (purl !== null && getPackageIdentity({ purl, name: null }) === identity)) &&
       (package_version === null || package_version === facts.version),
   )
 }

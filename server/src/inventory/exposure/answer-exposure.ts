@@ -242,7 +242,7 @@ function findScanned({ repository_nos, commit_sha }: Live, { findings }: World):
   )
 }
 
-/** Findings of a package, by its package URL or by its name, which findings of Maven write with a slash. */
+/** Findings by package URL, or by name. Those of Maven write names with a slash. */
 function findIssues({ repository_nos }: Pick<Live, 'repository_nos'>, { findings }: World, facts: CandidateFacts) {
   const key = formatPackageKey(facts.type, facts.name)
   const identity = facts.purl === null ? null : getPackageIdentity(facts)

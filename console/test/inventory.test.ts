@@ -160,7 +160,7 @@ test('a vulnerability shows what runs affected, what is unknown and why, and cha
     .getByRole('table', { name: 'affected entries' })
     .getByRole('row')
     .filter({ hasText: 'acme/shop to production' })
-  await affected.getByText('Fixed in 2.15.0').waitFor()
+  await affected.getByText('2.14.1, fixed in 2.15.0').waitFor()
   await affected.getByText('A bill of materials of the deployed commit. Sent with an API key').waitFor()
   const unknown = page.getByRole('table', { name: 'unknown deployments' })
   await unknown.getByRole('row').filter({ hasText: 'acme/shop to preview' }).getByText('Only earlier commits').waitFor()

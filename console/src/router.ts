@@ -4,6 +4,7 @@ import { accountRoutes } from './account/routes.ts'
 import { complianceRoutes } from './compliance/routes.ts'
 import { deploymentLinkRoute, deploymentRoutes } from './deployments/routes.ts'
 import { homeRoutes } from './home/routes.ts'
+import { inventoryRoutes, vulnerabilityLinkRoute } from './inventory/routes.ts'
 import { pages } from './page/pages.ts'
 import { provenanceRoutes } from './provenance/routes.ts'
 import { runLinkRoutes, runRoutes } from './runs/routes.ts'
@@ -30,12 +31,14 @@ const routes = rootRoute.addChildren([
     ...accountRoutes,
     ...runLinkRoutes,
     deploymentLinkRoute,
+    vulnerabilityLinkRoute,
     organizationRoute.addChildren([
       ...homeRoutes,
       ...runRoutes,
       ...deploymentRoutes,
       ...securityRoutes,
       ...uploadRoutes,
+      ...inventoryRoutes,
       ...complianceRoutes,
       ...provenanceRoutes,
       ...settingsRoutes,

@@ -33,7 +33,11 @@ const firstOf = async (list: string, has = '') => {
 test('a finding shows what its scanner reported, and is dismissed and reopened', async () => {
   const { id } = await firstOf('findings', LOG4SHELL)
   const page = await shown.open(ada, `${security}/findings/${id}`)
-  await page.getByRole('link', { name: LOG4SHELL }).and(page.locator('[href*="nvd.nist.gov"]')).waitFor()
+  await page
+    .getByRole('link', { name: 'NVD' })
+    .and(page.locator(`[href*="nvd.nist.gov/vuln/detail/${LOG4SHELL}"]`))
+    .waitFor()
+  await page.getByRole('link', { name: LOG4SHELL }).and(page.locator('[href*="/vulnerabilities/"]')).waitFor()
   await page.getByText('94.4% within 30 days').waitFor()
   await page.getByRole('button', { name: 'Dismiss', exact: true }).click()
   const dialog = page.getByRole('dialog')

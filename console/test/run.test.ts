@@ -88,7 +88,7 @@ test('a run that ends while it is shown, and its deployment', async () => {
   await openGate(api, caller, { run_id: id })
   const page = await shown.open(person, `/orgs/${caller.slug}/runs/${id}`)
   await page.getByRole('heading', { level: 1, name: 'ship In progress' }).waitFor()
-  await page.getByRole('link', { name: 'production' }).waitFor()
+  await page.getByRole('link', { name: 'production', exact: true }).waitFor()
   await patchRun(api, caller, id, { status: 'success' })
   await page.clock.runFor(1000)
   await page.getByRole('heading', { level: 1, name: 'ship Success' }).waitFor()

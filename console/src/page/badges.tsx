@@ -50,6 +50,7 @@ const STATUSES: Record<string, [label: string, tone: Tone, icon: Icon]> = {
   finished: ['Finished', 'success', IconCircleCheck],
   open: ['Open', 'waiting', IconCircleDashed],
   fixed: ['Fixed', 'success', IconCircleCheck],
+  ended: ['Ended', 'neutral', IconCircleMinus],
   dismissed: ['Dismissed', 'neutral', IconCircleMinus],
   pass: ['Pass', 'success', IconCircleCheck],
   fail: ['Fail', 'failure', IconCircleX],

@@ -1,6 +1,8 @@
 import { ActionIcon, Code, CopyButton, Group, Input, TextInput, Tooltip } from '@mantine/core'
 import { IconCheck, IconCopy } from '@tabler/icons-react'
 import classes from './copy.module.css'
+import { Link } from './link.tsx'
+import type { PageAddress } from './pages.ts'
 
 type CopyIconProps = {
   value: string
@@ -67,13 +69,22 @@ type CopyTextProps = {
   of: string
   /** How many characters are shown. All of them are copied. */
   shown?: number
+  /** The page about it. */
+  page?: PageAddress
 }
 
 /** A text that machines read, such as a checksum, with a button that copies it. */
-export function CopyText({ text, of, shown = text.length }: CopyTextProps) {
+export function CopyText({ text, of, shown = text.length, page }: CopyTextProps) {
+  const code = <Code title={text}>{text.slice(0, shown)}</Code>
   return (
-    <Group gap={4} wrap="nowrap" component="span">
-      <Code title={text}>{text.slice(0, shown)}</Code>
+    <Group gap={4} wrap="nowrap" component="span" miw={0}>
+      {page === undefined ? (
+        code
+      ) : (
+        <Link {...page} underline="always" aria-label={`${text.slice(0, shown)}, ${of}`}>
+          {code}
+        </Link>
+      )}
       <CopyButton value={text}>
         {({ copied, copy }) => (
           <Tooltip label={copied ? 'Copied' : `Copy ${of}`}>

@@ -55,10 +55,15 @@ function usePages(org: string | undefined): Command[] {
   }))
 }
 
-const IDS: [pattern: RegExp, what: string, page: (org: string, id: string) => PageAddress][] = [
+type Page = PageAddress & { search?: object }
+
+const IDS: [pattern: RegExp, what: string, page: (org: string, id: string) => Page][] = [
   [/^run_\w{26}$/, 'run', pages.run],
   [/^dep_\w{26}$/, 'deployment', pages.deployment],
   [/^chg_\w{26}$/, 'change', pages.change],
+  [/^(?:sha256:)?[0-9a-f]{64}$/i, 'digest', (org, id) => pages.digest(org, id.slice(-64).toLowerCase())],
+  [/^(?:CVE-\d{4}-\d{4,19}|GHSA(?:-\w{4}){3})$/i, 'vulnerability', pages.vulnerability],
+  [/^pkg:[\w.+-]+\/\S+$/i, 'components of', (org, purl) => ({ ...pages.components(org), search: { purl } })],
 ]
 const TYPED_MIN = 2
 const TYPING_MS = 150

@@ -20,6 +20,7 @@ import { type Deployment, fullStateOf, versionOf } from '../facts/deployment-sta
 import { decisionQuery, deploymentQuery } from '../facts/queries.ts'
 import { GatesSection, PoliciesSection, TimelineSection } from './decision-sections.tsx'
 import classes from './deployment.module.css'
+import { LiveState, SubjectsSection } from './live-section.tsx'
 import { findWaitAgain, timelineOf } from './timeline.ts'
 
 const route = getRouteApi('/signed-in/orgs/$org/deployments/$id')
@@ -70,6 +71,7 @@ function Loaded({ deployment, decision }: { deployment: Deployment; decision: De
     <Stack gap="lg">
       <Group ref={state} tabIndex={-1} gap="xs" role="status" className={classes.state}>
         <DeploymentStateBadge state={fullStateOf(deployment)} size="lg" />
+        <LiveState deployment={deployment} />
         {deployment.override && (
           <ToneBadge tone="failure" icon={IconAlertTriangle} size="lg">
             Policies overridden
@@ -94,6 +96,7 @@ function Loaded({ deployment, decision }: { deployment: Deployment; decision: De
       <WaitsAgain deployment={deployment} decision={decision} />
       <AnswerPanel deployment={deployment} decision={decision} onAnswered={() => state.current?.focus()} />
       <DeploymentFacts deployment={deployment} />
+      <SubjectsSection deployment={deployment} />
       <Grid gap={{ base: 'lg', lg: 'xl' }}>
         <Grid.Col span={{ base: 12, lg: 8 }}>
           <Stack gap="xl">

@@ -66,6 +66,15 @@ export function repositoryQueries(org: string, repository: string, provider: Pro
   }
 }
 
+/** What the newest bills of materials of a repository contain, and its newest uploads. */
+export function sbomQueries(org: string, repository: string, provider: Provider | undefined) {
+  const params = { path: { org }, query: { repository, provider, limit: 100 } }
+  return {
+    components: api.queryOptions('get', '/app/api/orgs/{org}/components', { params }),
+    uploads: api.queryOptions('get', '/app/api/orgs/{org}/security/uploads', { params }),
+  }
+}
+
 export function chartQueries(org: string, days: number) {
   const params = { path: { org }, query: { days } }
   return {

@@ -1,14 +1,16 @@
 import { Alert, Group, List, Paper, Skeleton, Text, Title } from '@mantine/core'
 import { IconAlertTriangle, IconCircleCheck, IconCircleDashed, IconFlame } from '@tabler/icons-react'
-import { useQuery } from '@tanstack/react-query'
+import { useQueries, useQuery } from '@tanstack/react-query'
 import { type ReactNode, useId } from 'react'
 import type { Schema } from '../../api/client.ts'
 import { useOrganization, usePermission } from '../../api/session.ts'
 import { canAnswer, namePermission, neededApproval } from '../../deployments/answers/answer-options.ts'
+import { exposureQuery } from '../../inventory/facts/queries.ts'
 import { SeverityBadge, ToneBadge } from '../../page/badges.tsx'
 import { ButtonLink, Link } from '../../page/link.tsx'
 import { formatCompact, formatCount } from '../../page/numbers.ts'
 import { pages } from '../../page/pages.ts'
+import { oneLine } from '../../page/reported-text.ts'
 import { Problem } from '../../page/states.tsx'
 import { Time } from '../../page/time.tsx'
 import { type IntelSource, useMissingIntel } from '../../security/facts/intel-notice.tsx'
@@ -240,7 +242,8 @@ export function UrgentPanel({ org, isUnknown }: { org: string; isUnknown: boolea
   const queries = urgentQueries(org)
   const critical = useQuery(queries.critical)
   const exploited = useQuery(queries.exploited)
-  const items = critical.data && exploited.data && worstOf([...critical.data.data, ...exploited.data.data])
+  const live = useLiveExploited(org, exploited.data?.data ?? [])
+  const items = critical.data && exploited.data && worstOf([...critical.data.data, ...exploited.data.data], live)
   return (
     <Panel
       title="Critical and exploited"
@@ -265,7 +268,7 @@ export function UrgentPanel({ org, isUnknown }: { org: string; isUnknown: boolea
         </Group>
       }
     >
-      {(issue) => <UrgentIssue org={org} issue={issue} />}
+      {(issue) => <UrgentIssue org={org} issue={issue} isLive={live.has(issue.id)} />}
     </Panel>
   )
 }
@@ -285,19 +288,31 @@ function urgentCount(critical: Read | undefined, exploited: Read | undefined, it
 
 const RANKS = ['critical', 'high', 'medium', 'low', 'info']
 
-/** Exploited ones first, then by severity, then those that have been open for longest. */
-function worstOf(issues: readonly Issue[]): Issue[] {
+/** Of so many exploited vulnerabilities it is asked where they run. */
+const EXPOSED_MAX = 10
+
+/** The exploited issues of which an affected deployment is known to run. */
+function useLiveExploited(org: string, issues: readonly Issue[]): ReadonlySet<string> {
+  const ids = [...new Set(issues.flatMap(({ intel, vuln_ids }) => intel.canonical_id ?? vuln_ids[0] ?? []))]
+  const answers = useQueries({ queries: ids.slice(0, EXPOSED_MAX).map((id) => exposureQuery(org, id)) })
+  return new Set(answers.flatMap(({ data }) => data?.data.affected.flatMap(({ issue_id }) => issue_id ?? []) ?? []))
+}
+
+/** What is exploited and runs first, then other exploited ones, then by severity and age, the oldest first. */
+function worstOf(issues: readonly Issue[], live: ReadonlySet<string>): Issue[] {
   const byId = new Map(issues.map((issue) => [issue.id, issue]))
   return [...byId.values()].sort(
     (a, b) =>
+      Number(live.has(b.id)) - Number(live.has(a.id)) ||
       Number(b.intel.kev !== null) - Number(a.intel.kev !== null) ||
       RANKS.indexOf(a.severity) - RANKS.indexOf(b.severity) ||
       a.first_seen_at.localeCompare(b.first_seen_at),
   )
 }
 
-function UrgentIssue({ org, issue }: { org: string; issue: Issue }) {
-  const { id, title, repository, first_seen_at, severity, intel } = issue
+function UrgentIssue({ org, issue, isLive }: { org: string; issue: Issue; isLive: boolean }) {
+  const { id, title, repository, first_seen_at, severity, intel, vuln_ids } = issue
+  const vulnerability = intel.canonical_id ?? vuln_ids[0]
   return (
     <>
       <div className={classes.name}>
@@ -305,13 +320,21 @@ function UrgentIssue({ org, issue }: { org: string; issue: Issue }) {
           <bdi>{title}</bdi>
         </Link>
         <Text size="xs" c="dimmed" className={classes.about}>
+          {vulnerability && (
+            <>
+              <Link {...pages.vulnerability(org, vulnerability)} size="xs" underline="always">
+                {oneLine(vulnerability, 60)}
+              </Link>
+              {' · '}
+            </>
+          )}
           <bdi>{repository}</bdi> · first seen <Time at={first_seen_at} />
         </Text>
       </div>
       <span className={classes.aside}>
         {intel.kev ? (
           <ToneBadge tone="critical" icon={IconFlame}>
-            Exploited
+            {isLive ? 'Exploited, live' : 'Exploited'}
           </ToneBadge>
         ) : (
           <SeverityBadge severity={severity} />

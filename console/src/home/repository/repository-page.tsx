@@ -18,6 +18,7 @@ import { Empty, LineSkeleton, Problem } from '../../page/states.tsx'
 import { Time } from '../../page/time.tsx'
 import { RECENT, repositoryQueries } from '../facts/queries.ts'
 import classes from './repository.module.css'
+import { SbomSection } from './sbom-section.tsx'
 
 const route = getRouteApi('/signed-in/orgs/$org/repository')
 
@@ -136,6 +137,7 @@ function Sections({ org, repository, provider }: SectionsProps) {
           at: created_at,
         })}
       </Newest>
+      <SbomSection org={org} repository={repository} provider={provider} />
       <Newest
         title="Changes"
         query={queries.changes}

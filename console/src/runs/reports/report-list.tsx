@@ -16,8 +16,11 @@ import { IconChevronDown, IconChevronRight } from '@tabler/icons-react'
 import { useEffect, useRef, useState } from 'react'
 import { api, type Schema } from '../../api/client.ts'
 import { StatusBadge, statusLook, ToneBadge, TrustBadge } from '../../page/badges.tsx'
+import { CopyText } from '../../page/copy.tsx'
 import { lazyPart } from '../../page/lazy-part.tsx'
 import { formatCount, formatSize } from '../../page/numbers.ts'
+import { pages } from '../../page/pages.ts'
+import { oneLine } from '../../page/reported-text.ts'
 import { Section } from '../../page/sections.tsx'
 import { ErrorBoundary, LineSkeleton, QueryView } from '../../page/states.tsx'
 import { TextBlock } from '../../page/text-block.tsx'
@@ -190,13 +193,14 @@ function ReportBody({ org, report: { id, run_id, trust } }: { org: string; repor
   const query = api.useQuery('get', '/app/api/orgs/{org}/runs/{id}/reports/{report_id}', { params })
   return (
     <QueryView query={query} of="report" skeleton={<LineSkeleton lines={4} />}>
-      {({ data: { summary, attestations } }) => (
+      {({ data: { summary, attestations, subjects } }) => (
         <Stack gap="lg">
+          <Subjects org={org} subjects={subjects} />
           {worstFirst(byKind(attestations)).map((attestation) => (
             <AttestationView key={attestation.id} attestation={attestation} trustOfReport={trust} />
           ))}
           {summary && <ReportSummary text={summary} />}
-          {!summary && attestations.length === 0 && (
+          {!summary && attestations.length + subjects.length === 0 && (
             <Text size="sm" c="dimmed">
               The job has sent no summary and no results.
             </Text>
@@ -204,6 +208,26 @@ function ReportBody({ org, report: { id, run_id, trust } }: { org: string; repor
         </Stack>
       )}
     </QueryView>
+  )
+}
+
+/** What the job built without uploading it, such as images. */
+function Subjects({ org, subjects }: { org: string; subjects: Schema<'StoredReport'>['subjects'] }) {
+  if (subjects.length === 0) return null
+  return (
+    <Stack gap={4}>
+      <Text size="sm" c="dimmed">
+        Built, by digest
+      </Text>
+      {subjects.map(({ name, sha256 }) => (
+        <Group key={`${sha256} ${name}`} gap="sm">
+          <Text span size="sm" style={{ overflowWrap: 'anywhere' }}>
+            <bdi>{oneLine(name, 200)}</bdi>
+          </Text>
+          <CopyText text={sha256} of={`SHA-256 of ${oneLine(name, 100)}`} shown={12} page={pages.digest(org, sha256)} />
+        </Group>
+      ))}
+    </Stack>
   )
 }
 

@@ -79,7 +79,7 @@ function ArtifactRow({ org, artifact, upload }: ArtifactRowProps) {
         {/* A file that is there needs no badge: it has a button. */}
         {status !== 'uploaded' && <StatusBadge status={status} />}
         <TrustBadge trust={trust} />
-        <CopyText text={sha256} of={`SHA-256 of ${path}`} shown={SHA_SHOWN} />
+        <CopyText text={sha256} of={`SHA-256 of ${path}`} shown={SHA_SHOWN} page={pages.digest(org, sha256)} />
       </Group>
       {status === 'uploaded' && (
         <Button

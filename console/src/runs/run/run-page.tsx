@@ -19,6 +19,7 @@ import { ReportList } from '../reports/report-list.tsx'
 import { RunArtifacts, RunDeployments } from './run-artifacts.tsx'
 import { RunFacts, RunFailure } from './run-facts.tsx'
 import { RunJobs } from './run-jobs.tsx'
+import { RunSboms } from './run-sboms.tsx'
 
 const route = getRouteApi('/signed-in/orgs/$org/runs/$id')
 const TITLE_MAX = 300
@@ -113,6 +114,7 @@ function LoadedRun({ org, run }: { org: string; run: Run }) {
           artifacts={artifacts.rows?.filter(({ report_id }) => ids.has(report_id)) ?? []}
         />
       )}
+      <RunSboms org={org} runId={run.id} repository={run.repository_full_name} />
       <RunDeployments org={org} runId={run.id} />
     </Page>
   )

@@ -11,11 +11,11 @@ import { Facts, Section } from '../../page/sections.tsx'
 import { QueryView } from '../../page/states.tsx'
 import { ClampedText } from '../../page/text-block.tsx'
 import { Time } from '../../page/time.tsx'
-import { advisoryAddress } from '../facts/addresses.ts'
 import { locationText, nameOfAlertType, nameOfSource } from '../facts/names.ts'
 import { alertQuery } from '../facts/queries.ts'
 import type { Alert } from '../facts/searches.ts'
 import { AlertSeverity, IssueLink } from '../facts/signals.tsx'
+import { VulnerabilityIds } from '../facts/vulnerability.tsx'
 import { alertTarget } from '../triage/targets.ts'
 import { DismissalNote } from '../triage/triage-list.tsx'
 import { TriageButtons, useTriage } from '../triage/use-triage.tsx'
@@ -113,8 +113,8 @@ function AlertFacts({ alert, org }: { alert: Alert; org: string }) {
         ['Package', short(package_name)],
         ['Vulnerable versions', short(vulnerable_versions)],
         ['Fixed in', short(patched_version)],
-        ['CVE', alert.cve_id && <Advisory id={alert.cve_id} />],
-        ['Advisory', alert.ghsa_id && <Advisory id={alert.ghsa_id} />],
+        ['CVE', alert.cve_id && <VulnerabilityIds ids={[alert.cve_id]} />],
+        ['Advisory', alert.ghsa_id && <VulnerabilityIds ids={[alert.ghsa_id]} />],
         ['Place', location && locationText(location)],
         ['Rule', short(alert.rule_id)],
         ['Scanner', short(alert.tool_name)],
@@ -138,8 +138,4 @@ function FindingLink({ org, id }: { org: string; id: string }) {
       Open finding
     </Link>
   )
-}
-
-function Advisory({ id }: { id: string }) {
-  return <ExternalLink href={advisoryAddress(id)?.href ?? null}>{oneLine(id, 60)}</ExternalLink>
 }

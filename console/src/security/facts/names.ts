@@ -15,11 +15,35 @@ export const KIND_NAMES: Record<Schema<'Issue'>['kind'], string> = {
 
 const SOURCES: Record<string, string> = {
   ...{ ...PROVIDER_NAMES, sarif: 'SARIF', cyclonedx: 'CycloneDX', spdx: 'SPDX' },
-  ...{ openvex: 'OpenVEX', csaf: 'CSAF VEX', shiplock: 'Shiplock', report: 'the report' },
+  ...{ openvex: 'OpenVEX', csaf: 'CSAF VEX', shiplock: 'Shiplock', osv: 'OSV', report: 'the report' },
 }
 
 const ALERT_TYPES: Record<string, string> = { dependabot: 'Dependabot', codeql: 'CodeQL' }
 const LENGTH_MAX = 200
+
+/** Why a finding is fixed where no report closed it (docs/inventory.md, “Matches”). */
+const END_REASONS: Record<string, string> = {
+  component_removed: 'No document has the component any more',
+  version_changed: 'The version that replaced it is not affected',
+  advisory_corrected: 'The advisories no longer say that it is affected',
+  advisory_withdrawn: 'The advisory was withdrawn',
+  stream_ended: 'Its stream has ended',
+  merged: 'Another finding of the same vulnerability goes on',
+  matching_off: 'The organization turned matching off',
+}
+
+type Ended = Pick<Schema<'Finding'>, 'state' | 'category_reason'>
+
+/** The state of a finding. What ended without a fix is not shown as fixed. */
+export function shownState({ state, category_reason: reason }: Ended): string {
+  const isFix = reason === null || reason === 'component_removed' || reason === 'version_changed'
+  return state === 'fixed' && !isFix ? 'ended' : state
+}
+
+/** Why a finding is no longer open, where no report closed it. Null for others. */
+export function endReason({ state, category_reason: reason }: Ended): string | null {
+  return state !== 'fixed' || reason === null ? null : (END_REASONS[reason] ?? reason)
+}
 
 type AlertKind = { provider: string; type: string }
 

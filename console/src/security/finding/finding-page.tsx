@@ -1,4 +1,4 @@
-import { Group, Stack, Text } from '@mantine/core'
+import { Alert, Group, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import type { Schema } from '../../api/client.ts'
@@ -13,7 +13,7 @@ import { QueryView } from '../../page/states.tsx'
 import { ClampedText } from '../../page/text-block.tsx'
 import { Time } from '../../page/time.tsx'
 import { CodePlace } from '../facts/code-place.tsx'
-import { KIND_NAMES, locationText, nameOfSource, placeText } from '../facts/names.ts'
+import { endReason, KIND_NAMES, locationText, nameOfSource, placeText, shownState } from '../facts/names.ts'
 import { findingQuery } from '../facts/queries.ts'
 import type { Finding } from '../facts/searches.ts'
 import { IssueLink } from '../facts/signals.tsx'
@@ -66,12 +66,17 @@ function FindingView({ finding, org }: { finding: Finding; org: string }) {
     <Stack gap="xl">
       <Group gap="xs">
         <SeverityBadge severity={severity} />
-        <StatusBadge status={state} />
+        <StatusBadge status={shownState(finding)} />
         <Text size="sm" c="dimmed">
           {KIND_NAMES[kind]} · {oneLine(finding.repository, 150)}
           {!finding.tracked && ' · on a branch that does not open issues'}
         </Text>
       </Group>
+      {finding.preview && (
+        <Alert color="gray" title="Preview">
+          It counts in no figure, opens no issue and blocks nothing until matching is turned on in the settings.
+        </Alert>
+      )}
       {state === 'dismissed' && <DismissalNote dismissed={finding} />}
       <EndedDismissalNote ended={finding.dismissal_ended} />
       {description && description.trim() !== finding.title.trim() && (
@@ -115,31 +120,46 @@ function FindingFacts({ finding, org }: { finding: Finding; org: string }) {
         ['Category', short(finding.category)],
         [
           'Reported in',
-          origin === 'alert' ? `An alert of ${nameOfSource(source)}` : `A ${nameOfSource(source)} report`,
+          origin === 'inventory'
+            ? 'A component that an advisory names'
+            : origin === 'alert'
+              ? `An alert of ${nameOfSource(source)}`
+              : `A ${nameOfSource(source)} report`,
         ],
-        ['Newest report', finding.upload_id && <ReportLink org={org} id={finding.upload_id} state={finding.state} />],
+        ['Component', finding.purl && <ComponentLink key="component" org={org} purl={finding.purl} />],
+        ['Ended because', endReason(finding)],
+        ['Newest report', finding.upload_id && <ReportLink org={org} finding={finding} id={finding.upload_id} />],
         ['At the scanner', native_url && <ExternalLink href={native_url}>{oneLine(native_url, 100)}</ExternalLink>],
         ['First seen', <Time key="first" at={finding.first_seen_at} />],
         ['Last seen', <Time key="last" at={finding.last_seen_at} />],
-        ['Recognized', recognitionText(finding.identity)],
+        ['Recognized', origin !== 'inventory' && recognitionText(finding.identity)],
       ]}
     />
   )
 }
 
 /** The newest report of the scanner for the branch, which no longer has what is fixed. */
-function ReportLink({ org, id, state }: { org: string; id: string; state: Finding['state'] }) {
+function ReportLink({ org, id, finding }: { org: string; id: string; finding: Finding }) {
   return (
     <>
       <Link {...pages.upload(org, id)} size="sm">
         Open the upload
       </Link>
-      {state === 'fixed' && (
+      {finding.state === 'fixed' && endReason(finding) === null && (
         <Text size="xs" c="dimmed">
           It no longer has the finding.
         </Text>
       )}
     </>
+  )
+}
+
+/** Where the package is, if a bill of materials has it. */
+function ComponentLink({ org, purl }: { org: string; purl: string }) {
+  return (
+    <Link {...pages.components(org)} search={{ purl, present: 'any' }} size="sm">
+      In the inventory
+    </Link>
   )
 }
 

@@ -5,7 +5,7 @@ import { Link } from '../../page/link.tsx'
 import { pages } from '../../page/pages.ts'
 import { oneLine } from '../../page/reported-text.ts'
 import { Time } from '../../page/time.tsx'
-import { placeText } from '../facts/names.ts'
+import { placeText, shownState } from '../facts/names.ts'
 import type { Finding } from '../facts/searches.ts'
 
 /** The columns of the list of findings. */
@@ -37,7 +37,7 @@ export function findingColumns(org: string): Column<Finding>[] {
       from: 'lg',
       cell: ({ git_ref }) => git_ref && <Short text={branchName(git_ref)} />,
     },
-    { key: 'state', header: 'State', width: '7rem', cell: ({ state }) => <StatusBadge status={state} /> },
+    { key: 'state', header: 'State', width: '7rem', cell: (finding) => <StatusBadge status={shownState(finding)} /> },
     {
       key: 'seen',
       header: 'First seen',
@@ -55,8 +55,13 @@ export function branchName(ref: string): string {
 }
 
 function FindingName({ org, finding }: { org: string; finding: Finding }) {
-  const { id, title, repository, rule_id } = finding
-  const about = [oneLine(repository, 120), placeText(finding), rule_id && oneLine(rule_id, 80)].filter(Boolean)
+  const { id, title, repository, rule_id, preview } = finding
+  const about = [
+    oneLine(repository, 120),
+    placeText(finding),
+    rule_id && oneLine(rule_id, 80),
+    preview && 'Preview',
+  ].filter(Boolean)
   return (
     <Stack gap={0}>
       <Link {...pages.finding(org, id)} fw={500} size="sm" truncate>

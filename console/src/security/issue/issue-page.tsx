@@ -187,7 +187,7 @@ function IssueFacts({ issue, lead }: IssueFactsProps) {
         facts={[
           ['Repository', <RepositoryLink key="repository" name={repository} provider={provider} />],
           ['Package', package_name && oneLine(`${package_name} ${issue.package_version ?? ''}`, 200)],
-          ['Package URL', purl && <code>{oneLine(purl, 250)}</code>],
+          ['Package URL', purl && <PackageLink org={org} purl={purl} />],
           ['Resource', resource_name && oneLine(resource_name, 200)],
           ['Commit', lead?.commit_sha ? <CommitLink key="commit" {...issue} sha={lead.commit_sha} /> : null],
           ['Run', lead?.upload_id ? <SendingRun key="run" org={org} uploadId={lead.upload_id} /> : null],
@@ -202,6 +202,15 @@ function IssueFacts({ issue, lead }: IssueFactsProps) {
         ]}
       />
     </Section>
+  )
+}
+
+/** Where the package is, if a bill of materials has it. */
+function PackageLink({ org, purl }: { org: string; purl: string }) {
+  return (
+    <Link {...pages.components(org)} search={{ purl, present: 'any' }} size="sm">
+      <code>{oneLine(purl, 250)}</code>
+    </Link>
   )
 }
 

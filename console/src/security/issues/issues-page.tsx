@@ -140,13 +140,22 @@ function issueColumns(org: string, sort: Sort, onSort: (sort: Sort) => void): Co
 
 function IssueName({ org, issue }: { org: string; issue: Issue }) {
   const { id, title, repository, vuln_ids, intel } = issue
-  const about = [oneLine(repository, 120), placeText(issue), intel.canonical_id ?? vuln_ids[0]].filter(Boolean)
+  const about = [oneLine(repository, 120), placeText(issue)].filter(Boolean)
+  const vulnerability = intel.canonical_id ?? vuln_ids[0]
   return (
     <Stack gap={0}>
       <Link {...pages.issue(org, id)} fw={500} size="sm" truncate>
         <bdi>{oneLine(title, 300) || 'Untitled'}</bdi>
       </Link>
       <Text size="xs" c="dimmed" truncate>
+        {vulnerability && (
+          <>
+            <Link {...pages.vulnerability(org, vulnerability)} size="xs" underline="always">
+              {oneLine(vulnerability, 60)}
+            </Link>
+            {' · '}
+          </>
+        )}
         <bdi>{about.join(' · ')}</bdi>
       </Text>
     </Stack>

@@ -10,6 +10,7 @@ import { sendReport } from '../../../support/ci-reports.ts'
 import { createRun } from '../../../support/ci-runs.ts'
 import { cycloneDx, deployOnHost, importRecords, type Part, sendSbom } from '../../../support/exposure-world.ts'
 import { fakeCodeHost } from '../../../support/fake-client.ts'
+import { listFindings } from '../../../support/findings.ts'
 import { SBOM } from '../../../support/furnish.ts'
 import { answer, configureGate, openGate } from '../../../support/gates.ts'
 import { hostEnvironment } from '../../../support/host-deployments.ts'
@@ -17,6 +18,7 @@ import { insertConnection } from '../../../support/host-objects.ts'
 import type { Json } from '../../../support/json.ts'
 import { drainQueue } from '../../../support/queue.ts'
 import { uploadReport } from '../../../support/reports.ts'
+import { dismissAll } from '../../../support/triage.ts'
 
 let api: TestApi
 let caller: Caller
@@ -128,6 +130,19 @@ test('a deployment has what its own commit had, not what the branch has now', as
     data.affected_not_live.map((one: Json) => [one.repository, one.component.version]),
     [['acme/shop', '2.14.0']],
   )
+})
+
+test('a component has its issue and its dismissal, although findings write the names of Maven otherwise', async () => {
+  await importRecords(api, log4shell())
+  await send([`${LOG4J}@2.14.1`], FIRST)
+  await deploy(FIRST)
+  await send([`${LOG4J}@2.14.1`], SECOND)
+  const [finding] = await listFindings(api, caller)
+  assert.ok(finding?.issue_id)
+  const [affected] = (await expose()).affected
+  assert.deepEqual([affected.issue_id, affected.status], [finding.issue_id, 'open'])
+  await dismissAll(api, caller.orgId, { reason: 'false_positive' })
+  assert.equal((await expose()).not_affected.false_positive, 1)
 })
 
 test('what is not known is unknown, and never not affected', async () => {

@@ -13,6 +13,7 @@ export const LANE_NAMES: Record<Occurrence['lane'], string> = {
 
 /** How the contents of a deployment are known. */
 const EVIDENCE: Record<Exposure['affected'][number]['evidence'], string> = {
+  digest: 'A bill of materials of the deployed image or file',
   commit: 'A bill of materials of the deployed commit',
   inferred: 'Inferred from an earlier commit of the branch',
 }

@@ -1,6 +1,5 @@
 import { Type } from 'typebox'
 import { formatArtifactKey } from '../../ci/reports/artifact-object.ts'
-import { computeRetentionStart } from '../../organizations/plan.ts'
 import { createNotFoundError } from '../../platform/http/errors.ts'
 import type { HttpServer } from '../../platform/http/http-server.ts'
 import { Closed } from '../../platform/http/schemas.ts'
@@ -17,7 +16,7 @@ const SbomPath = Closed({
   }),
 })
 
-export async function registerSbomRoutes(app: HttpServer, { sql, objects, clock }: Services): Promise<void> {
+export async function registerSbomRoutes(app: HttpServer, { sql, objects }: Services): Promise<void> {
   app.get(
     '/v1/sboms/:id/document',
     {
@@ -34,8 +33,8 @@ export async function registerSbomRoutes(app: HttpServer, { sql, objects, clock 
     },
     async ({ actor, params }, reply) => {
       const id = await findSbomUpload(sql, actor.org_id, params.id)
-      const since = computeRetentionStart(actor.plan, clock.now())
-      const file = id === null ? null : await findUploadFile(sql, actor.org_id, id, since)
+      // Retention keeps what is evidence of what runs, and removes the rest.
+      const file = id === null ? null : await findUploadFile(sql, actor.org_id, id, null)
       if (id === null || file === null) throw createNotFoundError('document')
       const { artifact_id, filename: path, size } = file
       const key = artifact_id === null ? getReportKey(actor.org_id, id) : formatArtifactKey(actor.org_id, artifact_id)

@@ -174,8 +174,8 @@ export function listStatements(
 
 /**
  * What reports of a repository are about, such as its images. Those of strangers say nothing of it:
- * they would change what a statement means. Matches repeat what a document is about. Earlier versions
- * of the program read some VEX documents as reports.
+ * they would change what a statement means. Matches repeat what a document is about. Earlier
+ * versions of the program read some VEX documents as reports.
  */
 export async function listSubjects(db: Db, { org_id, repository_no }: RepositoryScope): Promise<string[]> {
   const rows = await db<{ subject: string }[]>`

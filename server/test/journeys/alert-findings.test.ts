@@ -56,6 +56,8 @@ test('an alert is a finding of origin alert with the place, times and links of t
     fixed_version: null,
     purl: null,
     vuln_ids: [],
+    preview: false,
+    upload_id: null,
     cwes: ['CWE-89'],
     rule_id: 'js/sql-injection',
     secret_type: null,

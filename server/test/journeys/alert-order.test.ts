@@ -75,7 +75,9 @@ function versionOf({ number, hour, status, severity, ref, line }: Version): Host
 
 /** What the API shows of alerts and findings, without what the database numbers. */
 async function shown(caller: Caller) {
-  const alerts = (await listAlerts(api, caller)).map(({ org_id, issue_id, ...alert }: Record<string, string>) => alert)
+  const alerts = (await listAlerts(api, caller)).map(
+    ({ org_id, issue_id, finding_id, ...alert }: Record<string, string>) => alert,
+  )
   const findings = (await listFindings(api, caller)).map(
     ({ id, issue_id, identity, intel_at_detection, grouping_reason, ...finding }) => ({
       ...finding,

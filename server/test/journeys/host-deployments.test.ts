@@ -132,6 +132,7 @@ test('a deployment of a run shows all fields of the deployment, its run, its env
     external_custom_rules: [{ app_id: '2', slug: 'other' }],
     override: null,
     policy_evaluation: null,
+    live: { since: minute(6).toISOString(), slot: '.github/workflows/ci.yml', trust: 'verified', stale: false },
     exposure: 'unknown',
   })
 })

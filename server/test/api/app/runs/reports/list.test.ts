@@ -85,7 +85,10 @@ test('404 not_found for the reports of a run beyond the data retention', async (
   const report = await sendReport(api, owner, run.id)
   const id = await uploadArtifact(api, owner, report as never, 'a', 'bytes')
   const createdAt = new Date(api.clock.now().getTime() - 91 * DAY_MS)
-  await api.services.sql`update ci_runs set created_at = ${createdAt} where id = ${run.id}`
+  await api.services.sql`
+    update ci_runs
+    set created_at = ${createdAt}, started_at = ${createdAt}, completed_at = ${createdAt}, status = 'success'
+    where id = ${run.id}`
   for (const path of [`/runs/${run.id}/reports`, `/runs/${run.id}/artifacts`, `/artifacts/${id}/download`]) {
     assertError(await requestAs(api, person, 'GET', path), 404, 'not_found')
   }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { toBrowserAddress } from '../../../../../../src/platform/loopback.ts'
 import { type Caller, startTestApi, type TestApi } from '../../../../../support/api.ts'
 import { assertError, assertInvalid } from '../../../../../support/assert-error.ts'
 import { fileOf, postReport, sbom, scan, sendReport, storedReport, TESTS } from '../../../../../support/ci-reports.ts'
@@ -42,7 +43,7 @@ test('201 with every field of a report result, one upload slot per artifact', as
   assert.deepEqual(rest, {
     run_id: runId,
     attempt: 1,
-    url: `${api.url}/runs/${runId}/reports/${report_id}`,
+    url: `${toBrowserAddress(api.url)}/runs/${runId}/reports/${report_id}`,
     trust: 'self_reported',
     stands_beside: null,
     skipped: [],

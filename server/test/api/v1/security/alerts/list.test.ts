@@ -81,6 +81,7 @@ test('an alert is returned with every field, alone and in the list', async () =>
     dismissal_source: 'github',
     dismissal_delivery: null,
     github_alert_url: 'https://github.com/acme/shop/security/dependabot/1',
+    proposed_dismissal: null,
     ghsa_id: 'GHSA-35jh-r3h4-6jhm',
     advisory_url: 'https://github.com/advisories/GHSA-35jh-r3h4-6jhm',
     references: ['https://one.example/', 'https://two.example/'],

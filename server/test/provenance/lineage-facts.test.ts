@@ -160,7 +160,7 @@ test(
 
 /** One of each part of a path. */
 const STATED = [
-  ...['deployments.deployed_at', 'deployments.policy_evaluation', 'deployments.policy_rules', 'deployments.override'],
+  ...['deployments.succeeded_at', 'deployments.policy_evaluation', 'deployments.policy_rules', 'deployments.override'],
   ...[
     'deployments.self_approved',
     'deployments.commit_sha',

@@ -32,7 +32,13 @@ before(async () => {
 after(() => api?.close())
 
 function page(limit = 50): Page {
-  return { since: new Date(0), until: new Date(api.clock.now().getTime() + 1), limit, after: null } as Page
+  return {
+    since: new Date(0),
+    until: new Date(api.clock.now().getTime() + 1),
+    limit,
+    asked: [null, null],
+    after: null,
+  } as Page
 }
 
 async function list(by: RunPages, sql: Sql = api.services.sql): Promise<string[]> {
@@ -105,7 +111,7 @@ test('a page that was shown before is read from its index only', ON_ONE_SERVER, 
   const read = (sql: Sql) => own.list(sql, reporter.orgId, page(), { now: api.clock.now() })
   await read(api.services.sql)
   const nodes = await plansOf(api, read)
-  const scans = nodes.filter((node) => node['Relation Name'] !== undefined)
+  const scans = nodes.filter((node) => node['Relation Name'] !== undefined && node['Actual Loops'] > 0)
   assert.deepEqual(
     scans.map((node) => [node['Relation Name'], node['Actual Rows']]),
     [['ci_runs', 5]],

@@ -115,7 +115,7 @@ test(
     where run.org_id = ${reporter.orgId} and run.id = ${id}`
     await sql`analyze ci_runs`
     const now = api.clock.now()
-    const page = { since: new Date(0), until: now, limit: 50, after: null } as Page
+    const page = { since: new Date(0), until: now, limit: 50, asked: [null, null], after: null } as Page
     const nodes = await plansOf(api, (db) => new RunPages().list(db, reporter.orgId, page, { now }))
     const executed = nodes.filter((node) => node['Actual Loops'] > 0 && node['Relation Name'] !== undefined)
     assert.deepEqual(

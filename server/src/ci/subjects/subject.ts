@@ -28,8 +28,6 @@ export function toSubjectRows(subjects: readonly SubjectItem[]): SubjectRow[] {
 }
 
 const IMAGE_TYPE = /^application\/vnd\.(?:oci|docker)\./
-/** A registry, as in references of images: it has a dot or a port, or is the own machine. */
-const REGISTRY = /^(?:[^/]*[.:][^/]*|localhost)$/i
 const TAG = /:[\w][\w.-]{0,127}$/
 const DOCKER_HUB = /^(?:index\.|registry-1\.)?docker\.io$/
 
@@ -40,7 +38,8 @@ const DOCKER_HUB = /^(?:index\.|registry-1\.)?docker\.io$/
 export function normalizeSubjectName(name: string, mediaType: string | null): string {
   const slash = name.indexOf('/')
   const first = slash < 0 ? '' : name.slice(0, slash)
-  const hasRegistry = REGISTRY.test(first)
+  // A registry has a dot or a port, or is the own machine.
+  const hasRegistry = /[.:]/.test(first) || first.toLowerCase() === 'localhost'
   const isImage = mediaType === null ? hasRegistry : IMAGE_TYPE.test(mediaType)
   if (!isImage) return name
   const [path = ''] = (hasRegistry ? name.slice(slash + 1) : name).split('@', 1)

@@ -122,7 +122,7 @@ test('no field of a run, a deployment or an alert is null that GitHub knows', as
   const alerts: Json[] = await server.get('/v1/security/alerts')
   const nullOf = (type: string) => nullFields(alerts.find((alert) => alert.type === type))
   const undecided = ['dismiss_comment', 'dismiss_reason', 'dismissal_delivery', 'dismissal_source', 'dismissed_at']
-  const open = [...undecided, 'dismissed_by', 'dismissed_by_name', 'fixed_at']
+  const open = [...undecided, 'dismissed_by', 'dismissed_by_name', 'fixed_at', 'proposed_dismissal']
   const advisory = ['advisory_url', 'cve_id', 'ghsa_id', 'package_name', 'patched_version', 'vulnerable_versions']
   assert.deepEqual(nullOf('code_scanning'), [...open, ...advisory, 'secret_type'].sort())
   assert.deepEqual(

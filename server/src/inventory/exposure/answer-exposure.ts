@@ -386,7 +386,8 @@ function listElsewhere(world: World, judged: readonly Judged[], { question, aske
         : [],
     ),
   )
-  const entries = world.streams.flatMap((stream) =>
+  const present = world.streams.filter(({ is_ended }) => !is_ended)
+  const entries = present.flatMap((stream) =>
     stream.facts.flatMap(({ no, direct }) => {
       const facts = world.facts.get(no) as CandidateFacts
       if (facts.scope === 'excluded' && !asked.countsExcluded) return []

@@ -184,12 +184,15 @@ export type StreamFacts = {
   git_ref: string | null
   lane: Lane
   operating_system: string | null
+  /** Others have replaced its tool: what it has is no longer present. */
+  is_ended: boolean
   facts: { no: number; direct: boolean | null }[]
 }
 
 export async function listStreamFacts(db: Db, orgId: string, numbers: readonly number[]): Promise<StreamFacts[]> {
   return db<StreamFacts[]>`
     select stream.id, stream.repository_no, stream.category, stream.git_ref, stream.lane,
+      stream.ended_at is not null as is_ended,
       (
         select sbom.operating_system
         from sboms sbom
@@ -211,7 +214,6 @@ export async function listStreamFacts(db: Db, orgId: string, numbers: readonly n
     from inventory_streams stream
     where stream.org_id = ${orgId}
       and stream.present && ${[...numbers]}::bigint[]
-      and stream.ended_at is null
       and ${ofTrusted(db)}`
 }
 

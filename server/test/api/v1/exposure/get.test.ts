@@ -312,6 +312,19 @@ test('what is evidence of a deployment that runs stays with its file, however ol
   )
 })
 
+test('a document of a tool that others have replaced is evidence of its commit still', async () => {
+  await importRecords(api, log4shell())
+  await send([`${LOG4J}@2.14.1`], FIRST)
+  const id = await deploy(FIRST)
+  await api.services.sql`update inventory_streams set ended_at = ${api.clock.now()} where org_id = ${caller.orgId}`
+  const { affected, affected_not_live } = await expose()
+  assert.deepEqual(
+    affected.map((one: Json) => [one.deployment_id, one.evidence]),
+    [[id, 'commit']],
+  )
+  assert.deepEqual(affected_not_live, [])
+})
+
 const image = (name: string, digit: string) => ({ name: `ghcr.io/acme/${name}`, sha256: digit.repeat(64) })
 /** A document about an image, by its digest. */
 const about = ({ name, sha256 }: { name: string; sha256: string }) => ({

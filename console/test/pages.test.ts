@@ -30,6 +30,7 @@ const PAGES: [name: string, path: string, listOfId?: string][] = [
   ['alert', '/security/alerts/$id', '/security/alerts'],
   ['triage', '/security/triage'],
   ['inventory', '/inventory'],
+  ['vulnerability', '/vulnerabilities/CVE-2021-44228'],
   ['digest', `/digests/${'0'.repeat(64)}`],
   ['uploads', '/security/uploads'],
   ['upload', '/security/uploads/$id', '/security/uploads'],

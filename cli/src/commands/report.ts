@@ -2,7 +2,6 @@ import { defineCommand } from '@shiplock/command-line/command'
 import { type OptionValues, UsageError } from '@shiplock/command-line/options'
 import { collectEvidence, type Evidence } from '@shiplock/report-readers/evidence'
 import { MissingFileError, type Search } from '@shiplock/report-readers/find-files'
-import { readImages } from '@shiplock/report-readers/images'
 import { SEVERITIES, type Severity } from '@shiplock/report-readers/severity'
 import { detectCi } from '../ci/detect-ci.ts'
 import { connect, SERVER_OPTIONS } from '../connection/client.ts'
@@ -11,7 +10,7 @@ import { describeJob } from '../report/job.ts'
 import { findNamedFile, LINK_OPTIONS, refusedLink } from '../report/named-files.ts'
 import { limitWarnings, sendWithProgress } from '../report/send.ts'
 import { describeExecution, EXECUTION_OPTIONS } from '../run/execution.ts'
-import { refuseImage } from '../run/images.ts'
+import { readImageOption } from '../run/images.ts'
 import { findRun, RUN_OPTIONS } from '../run/run.ts'
 
 const OPTIONS = {
@@ -81,7 +80,7 @@ export const reportCommand = defineCommand({
     }
     const evidence = await collectEvidence(wanted, search).catch(refuseFiles)
     const summary = await readSummary(options.summary, search)
-    const subjects = await readImages(options.image).catch(refuseImage)
+    const subjects = await readImageOption(options.image)
     refuseTooManyFiles(evidence)
     for (const line of evidence.lines) context.output.say(line)
     for (const warning of evidence.warnings) context.output.warn(warning)

@@ -1,10 +1,9 @@
 import type { Context } from '@shiplock/command-line/command'
 import { integerOption, type Options, type OptionValues, UsageError } from '@shiplock/command-line/options'
-import { readImages } from '@shiplock/report-readers/images'
 import type { components, ShiplockClient } from '@shiplock/sdk'
 import type { Connected } from '../connection/client.ts'
 import { EXECUTION_OPTIONS, findExecution } from './execution.ts'
-import { refuseImage } from './images.ts'
+import { readImageOption } from './images.ts'
 import { expectField, findRun, newestAttempt, RUN_OPTIONS, type RunName } from './run.ts'
 
 type OpenedGate = components['schemas']['OpenedGate']
@@ -42,7 +41,7 @@ export async function openGate(
   const { environment, job, gate, 'timeout-minutes': timeout } = options
   if (environment === undefined) throw new UsageError('Give the environment with --environment')
   const timeout_minutes = timeout && integerOption('timeout-minutes', timeout, TIMEOUT_MINUTES)
-  const subjects = await readImages(options.image).catch(refuseImage)
+  const subjects = await readImageOption(options.image)
   const run = await findRun(client, options, context, true)
   const attempt = await newestAttempt(client, run)
   const execution = await findExecution(options, client, context)

@@ -1,7 +1,9 @@
 import { UsageError } from '@shiplock/command-line/options'
-import { ImageError } from '@shiplock/report-readers/images'
+import { ImageError, type ImageSubject, readImages } from '@shiplock/report-readers/images'
 
-/** A text that does not name an image is a mistake in the command line. */
-export function refuseImage(error: unknown): never {
-  throw error instanceof ImageError ? new UsageError(`--image: ${error.message}`) : error
+/** The images of the option `--image`, for reports and gates. */
+export function readImageOption(references: readonly string[]): Promise<ImageSubject[]> {
+  return readImages(references).catch((error: unknown) => {
+    throw error instanceof ImageError ? new UsageError(`--image: ${error.message}`) : error
+  })
 }

@@ -4,7 +4,7 @@ type Bound = { max: number; aim?: number }
 /** The bounds of `measureHouse`. A change that makes a figure smaller lowers its bound, too. */
 export const HOUSE_PLAN: Readonly<Record<string, Bound>> = {
   files: { max: 1018, aim: 900 },
-  lines: { max: 134_700, aim: 100_000 },
+  lines: { max: 134_600, aim: 100_000 },
   folders: { max: 97 },
   'files at the root': { max: 6 },
   'files of at most 40 lines': { max: 60 },

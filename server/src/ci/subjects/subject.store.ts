@@ -76,22 +76,17 @@ export async function listKnownDigests(db: Db, orgId: string, digests: readonly 
   return new Set(rows.map(({ sha256 }) => sha256))
 }
 
-/**
- * SQL: the subjects of `owner` as JSON, from rows of subjects with the alias `subject`. `more` has
- * further names and values.
- */
-export function buildSubjectJson(db: Db, more: ReturnType<Db>) {
-  return db`
-    json_build_object(
-      'name', subject.name, 'sha256', subject.sha256, 'media_type', subject.media_type,
-      'platforms', coalesce(subject.platforms, '[]')${more}
-    )`
-}
-
 /** SQL: the subjects of a row `report` as JSON. */
 export function buildReportSubjects(db: Db, orgId: string) {
   return db`(
-    select coalesce(json_agg(${buildSubjectJson(db, db``)} order by subject.position), '[]')
+    select coalesce(
+      json_agg(
+        json_build_object(
+          'name', subject.name, 'sha256', subject.sha256, 'media_type', subject.media_type,
+          'platforms', coalesce(subject.platforms, '[]')
+        )
+        order by subject.position
+      ), '[]')
     from (
       select own.position, own.name, own.sha256, own.media_type, (
         select json_agg(json_build_object('sha256', part.sha256, 'platform', part.platform) order by part.part)

@@ -22,8 +22,8 @@ type TracedReport = {
 /** Reports that name a digest as a subject or an uploaded file, newest first. */
 export async function listReportsOfDigest(db: Db, { org_id, sha256 }: AskedDigest): Promise<TracedReport[]> {
   return db<TracedReport[]>`
-    select report.id, report.run_id, report.attempt, report.job_name, named.name, named.artifact_id, named.platform,
-      named.trust, rfc3339(report.created_at) as created_at
+    select report.id, report.run_id, report.attempt, report.job_name, found.name, found.artifact_id, found.platform,
+      coalesce(found.trust, report.trust) as trust, rfc3339(report.created_at) as created_at
     from (
       select report_id, name, null as artifact_id, platform, null as trust
       from ci_subjects
@@ -37,10 +37,7 @@ export async function listReportsOfDigest(db: Db, { org_id, sha256 }: AskedDiges
         and status = 'uploaded'
     ) found
     join ci_reports report on report.org_id = ${org_id} and report.id = found.report_id
-    cross join lateral (
-      select found.name, found.artifact_id, found.platform, coalesce(found.trust, report.trust) as trust
-    ) named
-    order by report.created_at desc, report.id, named.name
+    order by report.created_at desc, report.id, found.name
     limit ${TRACED_MAX}`
 }
 

@@ -1,6 +1,8 @@
+import { decodePercents } from '../../security/vocabulary/package-url.ts'
 import type { Severity } from '../../security/vocabulary/severity.ts'
+import { formatPackageKey } from '../components/package-key.ts'
 import type { AffectedPackage } from './affected.ts'
-import type { Ecosystem } from './ecosystems.ts'
+import { type Ecosystem, findEcosystem, selectReleases } from './ecosystems.ts'
 import { evaluateVersion, mergeVerdicts, selectFixedVersion, type Verdict } from './evaluate.ts'
 
 /** An advisory with what it says about one package, in all releases. */
@@ -33,6 +35,42 @@ export type VulnerabilityMatch = {
 
 /** A version of a package; of a source package where the ecosystem names those. */
 export type AskedPackage = { ecosystem: Ecosystem; version: string; releases: readonly string[] }
+
+/** A component as documents name it, as far as advisories are asked about it. */
+export type NamedComponent = {
+  type: string
+  namespace: string | null
+  name: string
+  version: string | null
+  purl: string | null
+  source_name: string | null
+  source_version: string | null
+}
+
+/** The package that a component is asked about. Its version can be unknown. */
+export type PackageOfComponent = Omit<AskedPackage, 'version'> & { package_key: string; version: string | null }
+
+/**
+ * The package that advisories are asked about: the source package where the ecosystem names those,
+ * in the release of the component or of the document's operating system. Null if no advisory can be
+ * about it (docs/inventory.md, "Ecosystems").
+ */
+export function toAskedPackage(component: NamedComponent, operatingSystem: string | null): PackageOfComponent | null {
+  const { type, namespace, name, purl, source_name, source_version } = component
+  const ecosystem = findEcosystem(type, namespace)
+  if (ecosystem === null) return null
+  const isSource = ecosystem.names === 'source' && source_name !== null
+  const version = (isSource ? source_version : null) ?? component.version
+  const stated = /[?&]distro=([^&#]{1,200})/.exec(purl ?? '')?.[1]
+  const distro = stated === undefined ? operatingSystem : decodePercents(stated)
+  const releases = selectReleases(ecosystem, { distro, version })
+  return { ecosystem, version, releases, package_key: formatPackageKey(type, isSource ? source_name : name) }
+}
+
+/** Whether one of the ids that patches of a component resolve is one of these. */
+export function isPatched(patched: readonly string[], ids: readonly string[]): boolean {
+  return patched.some((id) => ids.some((own) => own.toUpperCase() === id.trim().toUpperCase()))
+}
 
 type Deciding = { id: string; packages: AffectedPackage[] }
 

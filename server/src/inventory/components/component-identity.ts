@@ -77,6 +77,12 @@ export function parseComponent(stated: StatedComponent): IdentifiedComponent | n
   return parsePurlComponent(stated) ?? parseOtherComponent(stated)
 }
 
+/** The component of a package URL that stands alone; null for any other text. */
+export function parsePackage(purl: string): IdentifiedComponent | null {
+  const unnamed = { cpe: null, type: 'library', name: null, version: null, sourceName: null, sourceVersion: null }
+  return parseComponent({ ...unnamed, purl })
+}
+
 function parsePurlComponent(stated: StatedComponent): IdentifiedComponent | null {
   const text = stated.purl?.trim() ?? ''
   const [, given = ''] = /^pkg:\/{0,2}([a-z][a-z0-9.+-]{0,49})\//i.exec(text) ?? []

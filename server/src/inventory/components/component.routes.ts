@@ -18,7 +18,7 @@ import {
   OccurrenceQuery,
 } from './component.schema.ts'
 import { type ComponentFilters, findComponent, listComponents, listOccurrences } from './component.store.ts'
-import { parseComponent } from './component-identity.ts'
+import { parsePackage } from './component-identity.ts'
 
 const ComponentQuery = definePageQuery(1000, 100, { ...componentFilters, ...repositoryFilters, ...windowFilters })
 const config = { scope: 'read:security', permission: 'view', feature: 'security_uploads' } as const
@@ -122,8 +122,7 @@ function toFilters(query: Static<typeof ComponentQuery>): Omit<ComponentFilters,
 
 /** The package of a package URL. Qualifiers do not narrow the list. Throws 400. */
 function readPurl(purl: string): ComponentFilters['purl'] {
-  const unnamed = { cpe: null, type: 'library', name: null, version: null, sourceName: null, sourceVersion: null }
-  const found = parseComponent({ ...unnamed, purl })
+  const found = parsePackage(purl)
   if (found === null) throw createInvalidFieldError('/query/purl', 'must be a package URL')
   const { type, namespace, package_key, version } = found
   return { type, namespace, package_key, version }

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { PROVIDERS } from '../../codehosts/catalogue.ts'
 import type { MarkLane } from '../../deployments/deployment-mark.ts'
-import { listDeploymentSubjects } from '../../deployments/deployment-subject.store.ts'
+import { listDeploymentSubjects, type ShownSubject } from '../../deployments/deployment-subject.store.ts'
 import type { Exposure } from '../../deployments/environments/environment.schema.ts'
 import { listEnvironmentEntries } from '../../deployments/environments/environment.store.ts'
 import { getEnvironmentFacts } from '../../deployments/environments/environment-facts.ts'
@@ -21,7 +21,7 @@ import {
   type ReportedRepository,
 } from '../../security/repositories/reported-repository.store.ts'
 import type { Services } from '../../services.ts'
-import { parseComponent } from '../components/component-identity.ts'
+import { parsePackage } from '../components/component-identity.ts'
 import { formatPackageKey } from '../components/package-key.ts'
 import { listUnreadableCommits } from '../sboms/sbom.store.ts'
 import { VulnerabilityQuestion } from './component-verdict.ts'
@@ -131,8 +131,7 @@ type KeyedIssue = PackageIssue & { key: { type: string; package_key: string } | 
 
 /** Scanners write the names of packages in several ways, and package URLs in one. */
 function toKeyedIssue(issue: PackageIssue): KeyedIssue {
-  const unnamed = { cpe: null, type: 'library', name: null, version: null, sourceName: null, sourceVersion: null }
-  const found = issue.purl === null ? null : parseComponent({ ...unnamed, purl: issue.purl })
+  const found = issue.purl === null ? null : parsePackage(issue.purl)
   return { ...issue, key: found && { type: found.type, package_key: found.package_key } }
 }
 
@@ -165,9 +164,7 @@ async function readWorld(
     deployments.map(({ id }) => id),
   )
   const digests = [...subjects].flatMap(([deployment_id, own]) =>
-    own.flatMap(({ sha256, platforms }) =>
-      [sha256, ...platforms.map((part) => part.sha256)].map((one) => ({ deployment_id, sha256: one })),
-    ),
+    own.flatMap((subject) => listDigests(subject).map((sha256) => ({ deployment_id, sha256 }))),
   )
   const ofDigests = await listDigestDocuments(tx, orgId, digests)
   const [inferred, unreadable, streams] = await Promise.all([
@@ -191,13 +188,12 @@ async function readWorld(
       repository_nos: questions[at]?.repository_nos ?? [],
       exposure: getEnvironmentFacts(entries, { environment, repository, provider }).exposure,
       documents: (byDeployment.get(one.id) ?? []).map(read),
-      subjects: (subjects.get(one.id) ?? []).map(({ name, sha256, platforms, trust }) => ({
-        ...{ name, sha256, trust: trust as MarkLane },
-        digests: [sha256, ...platforms.map((part) => part.sha256)],
-        documents: [sha256, ...platforms.map((part) => part.sha256)].flatMap((digest) =>
-          (bySubject.get(`${one.id} ${digest}`) ?? []).map(read),
-        ),
-      })),
+      subjects: (subjects.get(one.id) ?? []).map((subject) => {
+        const { name, sha256, trust } = subject
+        const digests = listDigests(subject)
+        const own = digests.flatMap((digest) => bySubject.get(`${one.id} ${digest}`) ?? [])
+        return { name, sha256, trust: trust as MarkLane, digests, documents: own.map(read) }
+      }),
       isUnreadable: unreadable.has(one.id),
     }
   })
@@ -208,6 +204,11 @@ async function readWorld(
     findings: findings.map(toKeyedIssue),
     repositories: new Map(named.map((one) => [one.id, one])),
   }
+}
+
+/** The digest of a subject, and those of the manifests of its platforms. */
+function listDigests({ sha256, platforms }: Pick<ShownSubject, 'sha256' | 'platforms'>): string[] {
+  return [sha256, ...platforms.map((part) => part.sha256)]
 }
 
 /** Finds the rows under which documents and findings of a repository are kept. */

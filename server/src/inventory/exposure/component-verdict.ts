@@ -1,7 +1,12 @@
-import { DISTRIBUTION_TYPES, decodePercents } from '../../security/vocabulary/package-url.ts'
-import { ECOSYSTEMS, findEcosystem, selectReleases } from '../advisories/ecosystems.ts'
-import { type AskedPackage, evaluateAdvisories, type PackageAdvisory } from '../advisories/group-matches.ts'
-import { formatPackageKey } from '../components/package-key.ts'
+import { DISTRIBUTION_TYPES } from '../../security/vocabulary/package-url.ts'
+import { ECOSYSTEMS } from '../advisories/ecosystems.ts'
+import {
+  type AskedPackage,
+  evaluateAdvisories,
+  isPatched,
+  type PackageAdvisory,
+  toAskedPackage,
+} from '../advisories/group-matches.ts'
 import type { CandidateFacts } from './evidence.store.ts'
 
 /** Why a component that the advisories name may or may not be affected. */
@@ -43,27 +48,21 @@ export class VulnerabilityQuestion {
    * not.
    */
   evaluate(component: CandidateFacts, operatingSystem: string | null): ComponentVerdict | null {
-    const stated = /[?&]distro=([^&#]{1,200})/.exec(component.purl ?? '')?.[1]
-    const distro = stated === undefined ? operatingSystem : decodePercents(stated)
-    const key = `${component.component_no} ${DISTRIBUTION_TYPES.has(component.type) ? distro : ''}`
+    const key = `${component.component_no} ${DISTRIBUTION_TYPES.has(component.type) ? operatingSystem : ''}`
     const known = this.#known.get(key)
     if (known !== undefined) return known
-    const verdict = this.#evaluate(component, distro)
+    const verdict = this.#evaluate(component, operatingSystem)
     this.#known.set(key, verdict)
     return verdict
   }
 
-  #evaluate(component: CandidateFacts, distro: string | null): ComponentVerdict | null {
-    const { type, namespace, name, source_name, source_version } = component
-    const ecosystem = findEcosystem(type, namespace)
-    if (ecosystem === null) return component.type === 'file' ? null : { verdict: 'unsupported_ecosystem' }
-    const isSource = ecosystem.names === 'source' && source_name !== null
-    const package_key = formatPackageKey(type, isSource ? source_name : name)
+  #evaluate(component: CandidateFacts, operatingSystem: string | null): ComponentVerdict | null {
+    const asked = toAskedPackage(component, operatingSystem)
+    if (asked === null) return component.type === 'file' ? null : { verdict: 'unsupported_ecosystem' }
+    const { ecosystem, package_key, version, releases } = asked
     const advisories = this.#advisories.get(`${ecosystem.name}\n${package_key}`)
     if (advisories === undefined) return null
-    const version = (isSource ? source_version : null) ?? component.version
     if (version === null) return { verdict: 'unknown_version' }
-    const releases = selectReleases(ecosystem, { distro, version })
     if (releases.length === 0) return { verdict: 'no_release' }
     return this.#match({ ecosystem, version, releases }, advisories)
   }
@@ -82,6 +81,6 @@ export class VulnerabilityQuestion {
 
   /** Whether a document says that a patch of the component resolves the vulnerability. */
   isPatched({ patched }: CandidateFacts): boolean {
-    return patched.some((id) => this.#ids.some((own) => own.toUpperCase() === id.trim().toUpperCase()))
+    return isPatched(patched, this.#ids)
   }
 }

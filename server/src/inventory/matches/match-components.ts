@@ -1,35 +1,21 @@
-import { decodePercents } from '../../security/vocabulary/package-url.ts'
-import { findEcosystem, selectReleases } from '../advisories/ecosystems.ts'
 import {
   type AskedPackage,
   evaluateAdvisories,
+  isPatched,
   type PackageAdvisory,
+  toAskedPackage,
   type VulnerabilityGroup,
   type VulnerabilityMatch,
 } from '../advisories/group-matches.ts'
-import { formatPackageKey } from '../components/package-key.ts'
 import type { PresentComponent } from './match-scope.store.ts'
 
 /** A component as advisories are asked about it. */
 export type AskedComponent = AskedPackage & { component: PresentComponent; package_key: string }
 
-/**
- * What advisories are asked about a component: about its source package where the ecosystem names
- * those, and in the release of the component or of the document's operating system. Null if it has
- * no version, or no advisory can be about it (docs/inventory.md, "Ecosystems").
- */
+/** What advisories are asked about a component; null if it has no version or no ecosystem. */
 export function toAskedComponent(component: PresentComponent): AskedComponent | null {
-  const { type, namespace, purl } = component
-  const ecosystem = findEcosystem(type, namespace)
-  if (ecosystem === null) return null
-  const isSource = ecosystem.names === 'source' && component.source_name !== null
-  const version = (isSource ? component.source_version : null) ?? component.version
-  if (version === null) return null
-  const stated = /[?&]distro=([^&#]{1,200})/.exec(purl)?.[1]
-  const distro = stated === undefined ? component.operating_system : decodePercents(stated)
-  const releases = selectReleases(ecosystem, { distro, version })
-  const package_key = formatPackageKey(type, isSource ? (component.source_name as string) : component.name)
-  return { component, ecosystem, version, releases, package_key }
+  const asked = toAskedPackage(component, component.operating_system)
+  return asked === null || asked.version === null ? null : { ...asked, version: asked.version, component }
 }
 
 /** A component that is affected by a vulnerability. `isPatched`: by what the documents say. */
@@ -59,12 +45,10 @@ export function matchComponents(
     evaluated.set(question, matches)
     for (const match of matches) {
       const key = `${formatPlace(one.component)}\n${match.vuln_ids[0]}`
-      const isPatched = one.component.patched.some((id) =>
-        match.vuln_ids.some((own) => own.toUpperCase() === id.trim().toUpperCase()),
-      )
+      const isResolved = isPatched(one.component.patched, match.vuln_ids)
       const same = found.get(key)
-      if (same === undefined) found.set(key, { ...one, match, isPatched })
-      else same.isPatched &&= isPatched
+      if (same === undefined) found.set(key, { ...one, match, isPatched: isResolved })
+      else same.isPatched &&= isResolved
     }
   }
   return [...found.values()]

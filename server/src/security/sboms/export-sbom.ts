@@ -1,6 +1,6 @@
 import type { Actor } from '../../access/actor.ts'
 import { sbomTooLarge } from '../../errors/security.ts'
-import { parseComponent } from '../../inventory/components/component-identity.ts'
+import { parsePackage } from '../../inventory/components/component-identity.ts'
 import { listPresentComponents } from '../../inventory/sboms/present-component.store.ts'
 import { createInvalidFieldError, createNotFoundError } from '../../platform/http/errors.ts'
 import type { Services } from '../../services.ts'
@@ -56,14 +56,11 @@ function joinVulnerabilities(
 ): NonNullable<ExportedSbom['vulnerabilities']> {
   const known = new Set(components.map(({ ref }) => ref))
   return [...Map.groupBy(found, ({ id }) => id).values()].flatMap((own) => {
-    const refs = [...new Set(own.map(({ purl }) => toCanonical(purl)).filter((ref) => known.has(ref)))].sort()
+    // Scanners write package URLs in other spellings than documents do.
+    const refs = [
+      ...new Set(own.map(({ purl }) => parsePackage(purl)?.purl ?? purl).filter((ref) => known.has(ref))),
+    ].sort()
     const { purl: _, ...first } = own[0] as (typeof own)[number]
     return refs.length === 0 ? [] : [{ ...first, refs }]
   })
-}
-
-/** Scanners write package URLs in other spellings than documents do. */
-function toCanonical(purl: string): string {
-  const unnamed = { cpe: null, type: 'library', name: null, version: null, sourceName: null, sourceVersion: null }
-  return parseComponent({ ...unnamed, purl })?.purl ?? purl
 }

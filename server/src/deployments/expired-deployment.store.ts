@@ -1,6 +1,7 @@
 import { defineExpiringRows, defineExpiringWithParts, deleteBy } from '../platform/db/expiring-rows.ts'
 import type { Db, Tx } from '../platform/db/sql.ts'
 import { buildEnvironmentsEqual } from '../repositories/repository.store.ts'
+import { buildHasRun } from './live-deployment.store.ts'
 
 const PARTS = {
   tables: [
@@ -56,7 +57,8 @@ function isSameEnvironment(db: Db, alias: string) {
 function buildHasRunSince(db: Db, row: ReturnType<Db>, time: Date) {
   return db`(
     case
-      when ${row}.live_unit is null then ${row}.succeeded_at is not null
+      -- Until it is filled in after an upgrade, it may be what runs.
+      when ${row}.live_unit is null then ${buildHasRun(db, row)}
       else (
         select true
         from deployments newer

@@ -109,9 +109,14 @@ export async function listWithoutUnit(db: Db, limit: number): Promise<Deployment
     select org_id, id
     from deployments
     where live_unit is null
-      and (succeeded_at is not null or (status = 'success' and host_id is null))
+      and ${buildHasRun(db, db`deployments`)}
     order by created_at desc
     limit ${limit}`
+}
+
+/** SQL: whether a deployment has succeeded, also one that was stored before that was kept. */
+export function buildHasRun(db: Db, row: ReturnType<Db>) {
+  return db`(${row}.succeeded_at is not null or (${row}.status = 'success' and ${row}.host_id is null))`
 }
 
 const LANES = [...TRUST_CLASSES]

@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test'
 import { assignPlan } from '../../src/access/manage-access.ts'
 import { insertAuditEntry, SYSTEM } from '../../src/audit/audit.store.ts'
 import { formatArtifactKey } from '../../src/ci/reports/artifact-object.ts'
+import { settleDeployments } from '../../src/deployments/gates/settle-deployments.job.ts'
 import { DAY_MS, getUtcDayStart } from '../../src/platform/clock.ts'
 import { removeAllAbandoned } from '../../src/platform/objects/remove-abandoned.job.ts'
 import { verifyChains } from '../../src/provenance/chain/verify-chains.job.ts'
@@ -129,6 +130,7 @@ test('what runs stays with its run until its age since it was replaced is that o
   await insertDeployment(api, caller)
   await sql`update deployments set pipeline_run_id = ${first.id} where org_id = ${caller.orgId}`
   await keepFor90Days(caller)
+  await settleDeployments.run(api.services, {})
   api.clock.advance(400 * DAY_MS)
   await removeAll()
   const shown = async () => {
@@ -142,11 +144,16 @@ test('what runs stays with its run until its age since it was replaced is that o
     return answers.map(({ status, body }) => (Array.isArray(body.data) ? body.data.length : status))
   }
   assert.deepEqual(await shown(), [200, 1, 200, 404])
+  const now = api.clock.now()
+  const pipeline_run_id = (await createRun(api, caller)).id
+  const next = { id: 'deployment_2', created_at: now, deployed_at: now, updated_at: now, pipeline_run_id }
+  const unfilled = { succeeded_at: null, live_unit: null, live_lane: null, live_at: null }
   await sql`
     insert into deployments
-    select (jsonb_populate_record(old, ${sql.json({ id: 'deployment_2', created_at: api.clock.now(), pipeline_run_id: null })}::jsonb)).*
+    select (jsonb_populate_record(old, ${sql.json({ ...next, ...unfilled })}::jsonb)).*
     from deployments old
     where org_id = ${caller.orgId}`
+  await settleDeployments.run(api.services, {})
   api.clock.advance(89 * DAY_MS)
   await removeAll()
   assert.deepEqual(await shown(), [200, 2, 200, 404])
